@@ -1,0 +1,1 @@
+"""Crawl and copy web sites: politely, completely, without duplicates, and with a reason for every URL."""

@@ -1,0 +1,77 @@
+"""The add-on that switches spiderproj on in a Scrapy project: ``ADDONS = {"spiderproj.addon.Addon": 0}``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from spiderproj import default_settings
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+_COMPONENTS: dict[str, dict[str, int]] = {
+    "DOWNLOADER_MIDDLEWARES": {
+        "spiderproj.middlewares.scope.ScopeMiddleware": 10,
+        "spiderproj.middlewares.robots.RobotsMiddleware": 20,
+        "spiderproj.middlewares.gate.GateMiddleware": 30,
+        "spiderproj.middlewares.identity.IdentityMiddleware": 40,
+    },
+    "ITEM_PIPELINES": {
+        "spiderproj.pipelines.digest.DigestPipeline": 100,
+        "spiderproj.pipelines.files.FilesPipeline": 200,
+        "spiderproj.pipelines.ledger.LedgerPipeline": 300,
+    },
+    "EXTENSIONS": {
+        "spiderproj.extensions.summary.Summary": 0,
+        "spiderproj.extensions.progress.Progress": 10,
+        "spiderproj.extensions.limits.Limits": 20,
+    },
+}
+
+_REPLACED: dict[str, tuple[str, ...]] = {
+    "DOWNLOADER_MIDDLEWARES": (
+        "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware",
+        "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware",
+        "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware",
+        "scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware",
+        "scrapy.downloadermiddlewares.defaultheaders.DefaultHeadersMiddleware",
+        "scrapy.downloadermiddlewares.useragent.UserAgentMiddleware",
+        "scrapy.downloadermiddlewares.retry.RetryMiddleware",
+        "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware",
+        "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware",
+        "scrapy.downloadermiddlewares.redirect.RedirectMiddleware",
+        "scrapy.downloadermiddlewares.cookies.CookiesMiddleware",
+        "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware",
+        "scrapy.downloadermiddlewares.stats.DownloaderStats",
+    ),
+    "SPIDER_MIDDLEWARES": (
+        "scrapy.spidermiddlewares.start.StartSpiderMiddleware",
+        "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware",
+        "scrapy.spidermiddlewares.referer.RefererMiddleware",
+        "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware",
+        "scrapy.spidermiddlewares.depth.DepthMiddleware",
+    ),
+    "EXTENSIONS": (
+        "scrapy.extensions.telnet.TelnetConsole",
+        "scrapy.extensions.logstats.LogStats",
+        "scrapy.extensions.closespider.CloseSpider",
+        "scrapy.extensions.throttle.AutoThrottle",
+        "scrapy.extensions.spiderstate.SpiderState",
+        "scrapy.extensions.remote_control.RemoteControl",
+    ),
+}
+"""Scrapy's own components whose work ours do, or that a crawl of ours has no use for."""
+
+
+class Addon:
+    """Load our defaults and components below whatever the project itself sets."""
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        """Add our settings with the priority "addon", and our components where the project has not placed them."""
+        settings.setmodule(default_settings, priority="addon")
+        for name, components in _COMPONENTS.items():
+            for path, place in components.items():
+                settings.setdefault_in_component_priority_dict(name, path, place)
+        for name, paths in _REPLACED.items():
+            for path in paths:
+                settings.setdefault_in_component_priority_dict(name, path, None)

@@ -1,0 +1,1 @@
+"""What a person types: ``scrapy crawl`` with our exit statuses, and the commands that read a stored crawl."""

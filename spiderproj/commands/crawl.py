@@ -1,0 +1,94 @@
+"""``scrapy crawl``: Scrapy's command, with one-line errors and the exit statuses of docs/arguments.md."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scrapy.commands.crawl import Command as ScrapyCrawl
+
+from spiderproj.arguments import parse_arguments
+from spiderproj.errors import SpiderprojError
+from spiderproj.spiders.site import SiteSpider
+
+if TYPE_CHECKING:
+    import argparse
+
+_CHATTY = ("scrapy.middleware", "scrapy.crawler", "scrapy.utils.log", "scrapy.addons", "scrapy.statscollectors",
+           "scrapy.core.engine", "scrapy.extensions.feedexport")  # fmt: skip
+"""Loggers whose INFO lines speak of Scrapy's insides; ``-s LOG_LEVEL=DEBUG`` shows them."""
+
+
+class Command(ScrapyCrawl):
+    """Run a spider; a wrong argument is one line on standard error."""
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Check the arguments of our spiders before anything is started."""
+        super().process_options(args, opts)
+        if args[:1] == [SiteSpider.name]:
+            raw = {name: str(value) for name, value in opts.spargs.items() if not name.startswith("_")}
+            _or_exit(lambda: parse_arguments(raw, Path.cwd()))
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Run the spider and set the exit status."""
+        if args != [SiteSpider.name]:
+            super().run(args, opts)
+            return
+        assert self.settings is not None
+        assert self.crawler_process is not None
+        if self.settings.get("LOG_LEVEL") != "DEBUG":
+            for name in _CHATTY:
+                logging.getLogger(name).setLevel(logging.WARNING)
+        crawler = self.crawler_process.create_crawler(SiteSpider)
+        done: Any = self.crawler_process.crawl(crawler, **opts.spargs)
+        self.crawler_process.start()
+        self.exitcode = _outcome(done, crawler.spider)
+        summary = getattr(crawler.spider, "summary", None)
+        if summary is not None:
+            print(_shown(summary))  # noqa: T201 - the command's own output
+        if not opts.profile:
+            _leave(self.exitcode)
+
+
+def _outcome(done: asyncio.Task[None], spider: Any) -> int:  # noqa: ANN401 - any spider, or none
+    """Return the exit status of a crawl that has ended."""
+    if not done.done() or done.cancelled():
+        return 6  # stopped at once, by a second signal: what is committed is safe
+    error = done.exception()
+    if isinstance(error, SpiderprojError):
+        print(f"spiderproj: {error}", file=sys.stderr)  # noqa: T201 - the command's own output
+        return error.exit_status
+    if error is not None:
+        raise error
+    return int(spider.exit_status)
+
+
+def _shown(summary: dict[str, Any]) -> str:
+    refused = ", ".join(f"{count} {reason}" for reason, count in summary["refused"].items()) or "none"
+    errors = ", ".join(f"{count} {kind}" for kind, count in summary["errors"].items()) or "none"
+    return (
+        f"{summary['state']} ({summary['reason']}): {summary['pages']:,} pages, {summary['files']:,} files, "
+        f"{summary['bytes']:,} bytes, {summary['duplicates']:,} duplicates in {summary['seconds']:.1f} s\n"
+        f"Total number of links: {summary['links_total']:,}\n"
+        f"refused: {refused}\nerrors: {errors}\nstill pending: {summary['pending']:,}"
+    )
+
+
+def _or_exit(action: Any) -> None:  # noqa: ANN401 - any call without arguments
+    try:
+        action()
+    except SpiderprojError as error:
+        print(f"spiderproj: {error}", file=sys.stderr)  # noqa: T201 - the command's own output
+        sys.exit(error.exit_status)
+
+
+def _leave(status: int) -> None:
+    """End the process now: tearing down a million objects one by one takes longer than a small crawl."""
+    logging.shutdown()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)

@@ -1,0 +1,58 @@
+"""The JSON lines of a crawl, written whole from its store: what was appended while it ran, with the final verdicts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from spiderproj.files import json_line
+from spiderproj.models import Reason
+from spiderproj.store import Database
+
+_LINKS = """
+SELECT s.url AS source, t.url AS target, l.text, l.tag, l.attribute, l.rel, t.depth, t.level, t.type,
+    t.verdict AS decision, t.reason
+FROM page_links AS p JOIN urls AS s ON s.id = p.source JOIN links AS l ON l.source = p.source
+    JOIN urls AS t ON t.id = l.target
+"""
+_PAGES = """
+SELECT u.url, coalesce(f.final_url, u.url) AS final_url, f.status, f.type, f.content_type, f.size,
+    'sha256:' || lower(hex(c.digest)) AS digest, CASE WHEN f.duplicate THEN d.url END AS duplicate_of,
+    'files/' || c.path AS path, u.depth, u.level, v.url AS via, f.fetched_at, f.etag, f.last_modified, f.title, f.error
+FROM fetches AS f JOIN urls AS u ON u.fetch = f.id LEFT JOIN contents AS c ON c.id = f.content
+    LEFT JOIN urls AS d ON d.id = c.url LEFT JOIN urls AS v ON v.id = u.via
+ORDER BY f.id
+"""
+_REFUSED = "SELECT url, reason, rule, via, depth, level, type FROM decisions WHERE verdict = 'refused' ORDER BY id"
+_UNREACHED = "SELECT url, ? AS reason, ? AS rule, via, depth, level, type FROM decisions WHERE verdict = 'queued'"
+
+
+def write_all(database: Database, out: Path, *, limit: str | None = None) -> None:
+    """Write ``links.jsonl``, ``pages.jsonl`` and ``refused.jsonl``; each replaces the old one when it is whole.
+
+    *limit* names the limit that ended the crawl: the URLs still queued are then refused by ``budget`` for this run.
+    """
+    _write(out / "links.jsonl", _rows(database, _LINKS))
+    _write(out / "pages.jsonl", _rows(database, _PAGES))
+    _write(out / "refused.jsonl", _refused(database, limit))
+
+
+def _refused(database: Database, limit: str | None) -> Iterator[Mapping[str, object]]:
+    yield from _rows(database, _REFUSED)
+    if limit is not None:
+        yield from _rows(database, _UNREACHED, (Reason.BUDGET.value, limit))
+
+
+def _rows(database: Database, statement: str, values: tuple[object, ...] = ()) -> Iterator[Mapping[str, object]]:
+    cursor = database.execute(statement, values)
+    names = [column[0] for column in cursor.description]
+    for row in cursor:
+        yield dict(zip(names, row, strict=True))
+
+
+def _write(path: Path, rows: Iterator[Mapping[str, object]]) -> None:
+    temporary = path.with_name(f".{path.name}.new")
+    with temporary.open("wb", buffering=1 << 20) as lines:
+        lines.writelines(map(json_line, rows))
+    os.replace(temporary, path)  # noqa: PTH105 - the plain name of the call that makes it whole or nothing

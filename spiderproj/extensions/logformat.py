@@ -1,0 +1,34 @@
+"""Log lines built only where somebody reads them."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from scrapy.logformatter import LogFormatter, LogFormatterResult
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
+
+_engine = logging.getLogger("scrapy.core.engine")
+_scraper = logging.getLogger("scrapy.core.scraper")
+
+
+class LeanLogFormatter(LogFormatter):
+    """Scrapy's log lines for pages and items, without the cost of those that DEBUG alone would show."""
+
+    def crawled(self, request: Request, response: Response, spider: Spider) -> LogFormatterResult | None:  # type: ignore[override]  # Scrapy allows None
+        """Return the line for a response, None below DEBUG."""
+        return super().crawled(request, response, spider) if _engine.isEnabledFor(logging.DEBUG) else None
+
+    def scraped(self, item: Any, response: Response | Failure | None, spider: Spider) -> LogFormatterResult | None:  # type: ignore[override]  # noqa: ANN401 - Scrapy's signature
+        """Say nothing: a capture is too large to print, and every URL has its row in the store."""
+        return None
+
+    def download_error(
+        self, failure: Failure, request: Request, spider: Spider, errmsg: str | None = None
+    ) -> LogFormatterResult | None:  # type: ignore[override]  # Scrapy allows None
+        """Say nothing: a failure is a row with its reason."""
+        return None

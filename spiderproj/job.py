@@ -1,0 +1,215 @@
+"""One crawl job: its arguments, its rules, and everything it keeps in its output folder, opened and closed together.
+
+Scrapy's components find it as ``crawler.spider.job``. It owns the moment of commit: lines out, offsets noted, one
+transaction, journal cleared - so that after a kill the files, the lines and the store agree.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import orjson
+
+from spiderproj import arguments, mediatype, order, scope
+from spiderproj.errors import SpiderprojError
+from spiderproj.files import FileStore, LineFile, Lock, Spool, prepare
+from spiderproj.filters import Filter
+from spiderproj.gate import Gate, GateMode
+from spiderproj.levels import Home, home_of
+from spiderproj.login import read_login
+from spiderproj.models import CrawlURL, ResourceType
+from spiderproj.patterns import Patterns
+from spiderproj.robots import RobotsState
+from spiderproj.store import Database, Frontier, Journal, Ledger
+from spiderproj.urls import split
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+    from spiderproj.arguments import CrawlOptions
+    from spiderproj.items import Capture
+    from spiderproj.scope import Judgement
+
+_LINES = ("links", "pages")
+
+_READ_WHOLE = frozenset({ResourceType.HTML, ResourceType.STYLE})
+"""Types whose links are read, so that they are kept in memory (up to DOWNLOAD_MAXSIZE)."""
+
+
+class Job:
+    """An opened crawl. ``state`` tells what the folder held: "new", "resumed" or "revisit"."""
+
+    def __init__(self, options: CrawlOptions, settings: BaseSettings) -> None:
+        self.options = options
+        self.out = Path(options.out)
+        self.failure: SpiderprojError | None = None
+        self.on_failure: Callable[[SpiderprojError], None] = lambda _: None
+        self.on_ended: Callable[[CrawlURL], None] = lambda _: None
+        self.home_scheme = split(options.seeds[0]).scheme
+        self.login = read_login(options.login) if options.login is not None else None
+        self.is_ready = self.login is None  # nothing is handed out before the site has let us in
+        self._stream_above = settings.getint("SPIDERPROJ_STREAM_ABOVE")
+        if options.fresh:
+            _set_aside(self.out)
+        prepare(self.out)
+        self.lock = Lock(self.out)
+        try:
+            self._open(settings)
+        except BaseException:
+            self.lock.release()
+            raise
+
+    def _open(self, settings: BaseSettings) -> None:
+        self.database = Database(self.out / "crawl.db")
+        self.scope = build_scope(self.options, settings)
+        self.files = FileStore(self.out / "files", fsync=settings.getbool("SPIDERPROJ_FSYNC"))
+        self.journal = Journal(self.out / ".spiderproj" / "journal")
+        self.lines = {name: LineFile(self.out / f"{name}.jsonl") for name in _LINES}
+        self.gate = Gate(GateMode(self.options.gate))
+        self.counts: Counter[str] = Counter()  # requests by method and connections, over all runs
+        self.run_pages = self.run_ended = 0
+        self._begin()
+        self.frontier = Frontier(self.database, worker=f"{os.getpid()}")
+        self._rank = order.key_function(self.options.order, self.scope.homes)
+        self.ledger = Ledger(self.database, self.frontier, self.scope.judge, self.rank)
+        self.seeds_new = [seed for seed in self.options.seeds if self._add_seed(seed)]
+        if self.state == "revisit":
+            self.ledger.requeue(everything=True)
+        self.commit()
+
+    def _begin(self) -> None:
+        """Bring files and lines back to the last commit, and find out whether this is a new crawl."""
+        meta = self.database.meta
+        for path in self.journal.paths():
+            if not self.database.scalar("SELECT 1 FROM contents WHERE path = ?", (path,)):
+                self.files.remove(path)
+        for name, lines in self.lines.items():
+            lines.truncate_to(int(meta(f"offset.{name}") or 0))
+        self.counts.update(orjson.loads(meta("counts") or "{}"))
+        for stored in orjson.loads(meta("homes") or "[]"):
+            self.scope.homes.append(Home(*stored))
+        before = meta("state")
+        self.state = "new" if before is None else "revisit" if before == "finished" else "resumed"
+        self.changed_arguments: list[str] = []
+        if (arguments_before := meta("arguments")) is not None:
+            self.changed_arguments = arguments.differences(
+                arguments.CrawlOptions.from_json(arguments_before), self.options
+            )
+        self.database.set_meta("arguments", self.options.to_json())
+        self.database.set_meta("state", "running")
+
+    def rank(self, judgement: Judgement, url: str) -> order.OrderKey:
+        """Return the place of a queued URL in the order."""
+        is_file = judgement.predicted not in (None, ResourceType.HTML) or judgement.role == "requisite"
+        return self._rank(order.Place(split(url), judgement.level, judgement.depth, is_file))
+
+    def move_home(self, home: Home) -> None:
+        """Let the crawl be at home where a redirect of a seed led."""
+        if home not in self.scope.homes:
+            self.scope.homes.append(home)
+            self.database.set_meta("homes", orjson.dumps([list(home) for home in self.scope.homes]).decode())
+
+    def robots_state(self, origin: str) -> RobotsState:
+        """Return what is remembered of an origin's robots.txt."""
+        row = self.database.execute("SELECT state, body FROM robots WHERE origin = ?", (origin,)).fetchone()
+        return RobotsState(**orjson.loads(row[0]), body=row[1]) if row else RobotsState()
+
+    def keep_robots_state(self, origin: str, state: RobotsState) -> None:
+        """Remember an origin's robots.txt for later runs."""
+        columns = asdict(state)
+        body = columns.pop("body")
+        self.database.write("INSERT OR REPLACE INTO robots VALUES (?, ?, ?)",
+                            (origin, orjson.dumps(columns).decode(), body))  # fmt: skip
+
+    def spool_for(self, url: CrawlURL) -> Callable[[int, Sequence[tuple[str, str]]], Spool | None] | None:
+        """Return what the HTTP client asks at the headers: a place on disk for a large file, None for memory."""
+        return self._spool
+
+    def _spool(self, status: int, headers: Sequence[tuple[str, str]]) -> Spool | None:
+        named = dict(headers)
+        size = named.get("content-length", "")
+        if not 200 <= status < 300 or (size.isdigit() and int(size) <= self._stream_above):
+            return None
+        kind = mediatype.resource_type(mediatype.parse([named.get("content-type", "")]).essence)
+        if kind in _READ_WHOLE or (not size.isdigit() and kind is ResourceType.IMAGE):
+            return None
+        return self.files.spool()
+
+    def ended(self, item: Capture) -> None:
+        """Count a capture that the ledger has taken, and tell the scheduler."""
+        self.run_ended += 1
+        self.run_pages += item.is_good
+        self.on_ended(item.url)
+
+    def fail(self, error: SpiderprojError) -> None:
+        """Stop the crawl because its folder or store cannot be used any more."""
+        if self.failure is None:
+            self.failure = error
+            self.on_failure(error)
+
+    def commit(self) -> None:
+        """Write out lines, note how long their files are, commit the store, and clear the journal."""
+        for name, lines in self.lines.items():
+            self.database.set_meta(f"offset.{name}", str(lines.flush()))
+        self.database.set_meta("counts", orjson.dumps(dict(self.counts)).decode())
+        self.database.commit()
+        self.journal.clear()
+
+    def close(self, state: str) -> None:
+        """Commit under a final *state* (finished, stopped, waiting) and let go of the folder."""
+        try:
+            if self.failure is None:
+                self.database.set_meta("state", state)
+                self.commit()
+            else:
+                self.database.rollback()
+        finally:
+            self.database.close()
+            for lines in self.lines.values():
+                lines.close()
+            self.journal.close()
+            self.lock.release()
+
+    def _add_seed(self, seed: str) -> bool:
+        return self.ledger.add_seed(seed, self.scope.judge_seed(seed))
+
+
+def build_patterns(options: CrawlOptions) -> Patterns | None:
+    """Return the compiled ``allow`` and ``deny`` patterns, None when there are none."""
+    if not options.allow and not options.deny:
+        return None
+    return Patterns.parse([pattern.text for pattern in options.allow], [pattern.text for pattern in options.deny])
+
+
+def _set_aside(out: Path) -> None:
+    """Rename an earlier crawl's folder out of the way; it is never deleted."""
+    if (out / "crawl.db").exists():
+        Lock(out).release()  # refuses when that crawl is running
+        out.rename(out.with_name(f"{out.name}.{time.strftime('%Y%m%d-%H%M%S')}"))
+
+
+def build_scope(options: CrawlOptions, settings: BaseSettings) -> scope.Scope:
+    """Return the rules that *options* and the two function settings stand for."""
+    conditions: list[tuple[str, scope.Condition]] = []
+    if options.filter:
+        conditions.append((f"filter={options.filter}", Filter.parse(options.filter)))
+    return scope.Scope(
+        mode=options.mode,
+        homes=[home_of(seed) for seed in options.seeds],
+        select=options.select,
+        near=options.near,
+        requisites=options.requisites,
+        depth=1 if options.mode == "files" else options.depth,
+        deny_types=options.deny_types,
+        follow_links=options.sitemap != "only",
+        predict_refuses=options.gate == "extension",
+        hint_refuses=options.gate in ("auto", "extension"),
+        patterns=build_patterns(options),
+        conditions=conditions,
+    )

@@ -1,0 +1,1 @@
+"""Downloader middlewares: what is asked before a request goes out, in this order: scope, robots, gate, identity."""

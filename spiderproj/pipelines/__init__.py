@@ -1,0 +1,1 @@
+"""What becomes of an answer: digest, file, and the ledger, in this order."""

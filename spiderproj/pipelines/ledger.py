@@ -1,0 +1,135 @@
+"""The end of an answer's way: its rows, its links' decisions and the end of its lease, and the JSON lines."""
+
+from __future__ import annotations
+
+import random
+import time
+from typing import TYPE_CHECKING, Self
+
+from scrapy import signals
+
+from spiderproj.files import json_line
+from spiderproj.items import Capture, LinkItem
+from spiderproj.models import Decision, Reason, Verdict
+from spiderproj.store import LinkRow, Outcome
+from spiderproj.urls import split
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from spiderproj.job import Job
+
+_FETCHED = Decision(Verdict.FETCHED, None, "")
+
+
+class LedgerPipeline:
+    """Record every capture; put back what is to be tried again."""
+
+    def __init__(self, crawler: Crawler, retries: int) -> None:
+        self._crawler = crawler
+        self._job: Job = crawler.spider.job  # type: ignore[union-attr]  # our spiders have one
+        self._retries = retries
+        self._has_feeds = bool(crawler.settings.getdict("FEEDS"))
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Read RETRY_TIMES."""
+        return cls(crawler, crawler.settings.getint("RETRY_TIMES"))
+
+    async def process_item(self, item: object) -> object:
+        """Write what *item* says about its URL."""
+        if not isinstance(item, Capture):
+            return item
+        rows: list[LinkRow] = []
+        if item.wait_until is not None:
+            self._job.frontier.release(item.url.id, item.wait_until, failed=False)
+        elif item.retry and item.url.attempts < self._retries:
+            self._job.frontier.release(item.url.id, time.time() + _pause(item.url.attempts), failed=True)
+        elif item.refusal is not None:
+            self._job.ledger.refuse(item.url, item.refusal, item.type)
+        elif item.status == 0:
+            decision = Decision(Verdict.REFUSED, Reason.ERROR, item.problem or "no answer")
+            self._job.ledger.refuse(item.url, decision)
+        else:
+            rows = self._record(item)
+        self._job.ended(item)
+        if self._has_feeds and rows:
+            await self._feed(item, rows)
+        return item
+
+    def _record(self, item: Capture) -> list[LinkRow]:
+        outcome = Outcome(
+            status=item.status,
+            fetched_at=item.fetched_at,
+            seconds=item.seconds,
+            final_url=item.final_url,
+            type=item.type,
+            content_type=item.content_type,
+            size=item.size,
+            content=item.content,
+            duplicate=item.duplicate_of is not None,
+            etag=item.etag,
+            last_modified=item.last_modified,
+            title=item.title,
+            error=item.problem,
+        )
+        rows = self._job.ledger.record(item.url, outcome, item.links, _FETCHED)
+        self._job.lines["pages"].append(json_line(page_line(item)))
+        self._job.lines["links"].append(b"".join([json_line(link_line(item.url.url, row)) for row in rows]))
+        return rows
+
+    async def _feed(self, item: Capture, rows: list[LinkRow]) -> None:
+        """Hand the links to the feeds, which listen for scraped items."""
+        for row in rows:
+            await self._crawler.signals.send_catch_log_async(
+                signals.item_scraped,
+                item=LinkItem(**link_line(item.url.url, row)),  # type: ignore[arg-type]  # the same names
+                response=None,
+                spider=self._crawler.spider,
+            )
+
+
+def page_line(item: Capture) -> dict[str, object]:
+    """Return the line of ``pages.jsonl`` for *item*."""
+    return {
+        "url": item.url.url,
+        "final_url": item.final_url or item.url.url,
+        "status": item.status,
+        "type": item.type,
+        "content_type": item.content_type,
+        "size": item.size,
+        "digest": f"sha256:{item.digest.hex()}" if item.digest else None,
+        "duplicate_of": item.duplicate_of,
+        "path": f"files/{item.path}" if item.path else None,
+        "depth": item.url.depth,
+        "level": item.url.level,
+        "via": item.url.via or None,
+        "fetched_at": item.fetched_at,
+        "etag": item.etag,
+        "last_modified": item.last_modified,
+        "title": item.title,
+        "error": item.problem,
+    }
+
+
+def link_line(source: str, row: LinkRow) -> dict[str, object]:
+    """Return the line of ``links.jsonl`` for a link and the decision on its target."""
+    link, known = row
+    return {
+        "source": source,
+        "target": link.target,
+        "text": link.text,
+        "tag": link.tag,
+        "attribute": link.attribute,
+        "rel": link.rel,
+        "depth": known.depth,
+        "level": known.level,
+        "type": known.type,
+        "decision": known.decision,
+        "reason": known.reason,
+    }
+
+
+def _pause(attempts: int) -> float:
+    """Return the seconds before another try: 1, 2, 4 ... with a fifth of jitter."""
+    return float(2**attempts) * random.uniform(0.9, 1.1)  # noqa: S311 - spreads load, hides nothing

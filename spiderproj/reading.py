@@ -1,0 +1,132 @@
+"""From a response to a capture: what it is, whether it is whole and wanted, and what it links to."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from spiderproj import links, mediatype
+from spiderproj.items import Capture
+from spiderproj.models import CrawlURL, Decision, Link, LinkRole, Page, Reason, ResourceType, Verdict
+from spiderproj.scope import Scope
+from spiderproj.urls import RefusedURLError, canonical
+
+if TYPE_CHECKING:
+    from scrapy.http import Response
+
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_PASSING = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
+"""Statuses that may be another one soon: worth another try."""
+
+_BROKEN_FLAGS = ("dataloss", "encoding", "partial", "truncated")
+
+
+class Reader:
+    """Reads responses by the rules of one crawl."""
+
+    def __init__(self, scope: Scope, *, max_links: int, follow_nofollow: bool, token: str) -> None:
+        self._scope = scope
+        self._max_links = max_links
+        self._follow_nofollow = follow_nofollow
+        self._token = token
+
+    def capture(self, response: Response, url: CrawlURL) -> Capture:
+        """Return the capture that *response* to *url* is."""
+        headers: list[tuple[str, str]] = response.meta["raw_headers"]
+        item = Capture(
+            url=url,
+            fetched_at=time.time(),
+            seconds=response.meta.get("download_latency", 0.0),
+            status=response.status,
+            body=response.body,
+            spool=response.meta.get("spooled"),
+            etag=_header(headers, "etag"),
+            last_modified=_header(headers, "last-modified"),
+        )
+        types = [value for name, value in headers if name == "content-type"]
+        item.content_type = ", ".join(types) or None
+        if "gate_refused" in response.meta:
+            item.type = response.meta["gate_refused"]
+            item.refusal = self._unwanted(item)
+        elif response.status in _REDIRECTS:
+            self._read_redirect(item, _header(headers, "location"))
+        elif 200 <= response.status < 300:
+            self._read_answer(item, response, headers, types)
+        else:
+            item.problem = f"HTTP {response.status}"
+            item.retry = response.status in _PASSING
+        return item
+
+    def _read_redirect(self, item: Capture, location: str | None) -> None:
+        if location is None or not location.strip():
+            item.problem = f"HTTP {item.status} without a Location"
+            return
+        try:
+            item.final_url = canonical(_as_sent(location), item.url.url)
+            problem = None
+        except RefusedURLError as error:
+            problem = error.reason
+        target = item.final_url or location[:200]
+        item.links = [Link(target, "", "redirect", "location", "", LinkRole.NAVIGATION, None, problem=problem)]
+
+    def _read_answer(
+        self, item: Capture, response: Response, headers: list[tuple[str, str]], types: list[str]
+    ) -> None:
+        head = item.body[: mediatype.SNIFFED_BYTES]
+        item.media_type, item.type = mediatype.true_type(types, head, item.url.url)
+        broken = [flag for flag in response.flags if flag in _BROKEN_FLAGS]
+        if response.status == 206:
+            broken.append("HTTP 206")
+        if item.type not in self._scope.wanted(item.url):
+            item.refusal = self._unwanted(item)
+            return
+        if (refusal := self._scope.judge_size(item.url, item.type, item.size)) is not None:
+            item.refusal = refusal
+            return
+        if broken:
+            item.problem, item.retry = broken[0], broken[0] == "dataloss"
+        page = self._read_page(item, headers, types)
+        if page is not None:
+            item.links, item.title = page.links, page.title
+
+    def _read_page(self, item: Capture, headers: list[tuple[str, str]], types: list[str]) -> Page | None:
+        if item.spool is not None or not item.body or item.url.near:
+            return None
+        charset = mediatype.parse(types).charset if types else None
+        if item.type is ResourceType.HTML:
+            return links.read_html(
+                item.body, item.url.url, header_charset=charset, headers=headers,
+                follow_nofollow=self._follow_nofollow, max_links=self._max_links, token=self._token,
+            )  # fmt: skip
+        if item.type is ResourceType.STYLE:
+            return links.read_css(item.body, item.url.url, header_charset=charset, headers=headers)
+        if item.media_type == "image/svg+xml":
+            return links.read_svg(item.body, item.url.url, header_charset=charset, headers=headers)
+        return None
+
+    def _unwanted(self, item: Capture) -> Decision:
+        if item.url.near:
+            return Decision(Verdict.REFUSED, Reason.TYPE, f"answer: {item.type} is not wanted near an in-scope page")
+        rule = f"answer: {item.type} is not wanted at level {item.url.level}"
+        return Decision(Verdict.REFUSED, Reason.TYPE, rule)
+
+
+def _header(headers: list[tuple[str, str]], wanted: str) -> str | None:
+    for name, value in headers:
+        if name == wanted:
+            return value
+    return None
+
+
+def _as_sent(location: str) -> str:
+    """Return a Location, read as latin-1, as the UTF-8 text it usually is; other bytes stay what they are.
+
+    RFC 9110 10.2.2 wants a URI-reference; browsers percent-encode raw bytes as they came.
+    """
+    if location.isascii():
+        return location
+    raw = location.encode("latin-1")
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return "".join(chr(byte) if byte < 0x80 else f"%{byte:02X}" for byte in raw)

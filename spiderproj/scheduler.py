@@ -1,0 +1,134 @@
+"""The frontier seen as a Scrapy scheduler: it hands out one leased URL at a time, and commits in groups."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Self
+
+from scrapy import Request
+from scrapy.core.scheduler import BaseScheduler
+from scrapy.utils.asyncio import create_looping_call
+
+from spiderproj.errors import SpiderprojError
+from spiderproj.models import CrawlURL, Link, LinkRole
+from spiderproj.scope import Source
+
+if TYPE_CHECKING:
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+
+    from spiderproj.downloader import Downloader
+    from spiderproj.job import Job
+
+logger = logging.getLogger(__name__)
+
+LEASE = "crawl_url"
+"""The ``meta`` key under which a request carries its frontier row; a request without it is not a crawl request."""
+
+
+class FrontierScheduler(BaseScheduler):
+    """Lease URLs in strict order, as many for each host as it may be asked at once."""
+
+    def __init__(self, crawler: Crawler, interval: float) -> None:
+        self._crawler = crawler
+        self._interval = interval
+        self._leases: Counter[str] = Counter()
+        self._wake_call: Any = None
+        self._commits: Any = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Read the commit interval."""
+        return cls(crawler, crawler.settings.getfloat("SPIDERPROJ_COMMIT_INTERVAL"))
+
+    def open(self, spider: Spider) -> None:
+        """Take the spider's job and begin to commit."""
+        self.job: Job = spider.job  # type: ignore[attr-defined]  # our spiders have one
+        self._spider = spider
+        self._downloader: Downloader = self._crawler.engine.downloader  # type: ignore[assignment]  # the DOWNLOADER setting
+        self._downloader.on_room = self._unblock
+        self._downloader.counts = self.job.counts
+        self.job.on_ended = self._ended
+        self._commits = create_looping_call(self._commit)
+        self._commits.start(self._interval, now=False)
+
+    def close(self, reason: str) -> None:  # noqa: ARG002 - Scrapy's signature
+        """Stop committing; the summary extension closes the job."""
+        self._commits.stop()
+        if self._wake_call is not None:
+            self._wake_call.cancel()
+
+    def has_pending_requests(self) -> bool:
+        """Say whether any URL is waiting, leased or to be tried again."""
+        return self.job.frontier.pending > 0
+
+    def enqueue_request(self, request: Request) -> bool:
+        """Take in a request that a foreign component made: its URL is judged like any link."""
+        link = Link(request.url, "", "request", "", "", LinkRole.NAVIGATION, None)
+        known = self.job.ledger.known(request.url)
+        if known is None:
+            self.job.ledger.decide(Source(None, "", 0, LinkRole.NAVIGATION), [link])
+        return known is None
+
+    def next_request(self) -> Request | None:
+        """Return the next URL's request, None while no host is ready."""
+        if self.job.failure is not None or not self.job.is_ready:
+            return None
+        now = time.time()
+        leased = self.job.frontier.lease(now, self._wait)
+        if leased is None:
+            self._wake_later(now)
+            return None
+        return self._request(leased)
+
+    def _ended(self, url: CrawlURL) -> None:
+        """Note that a lease has ended, so that its host may be given another."""
+        host_key = self._downloader.host_key(url.url)
+        self._leases[host_key] -= 1
+        if self._leases[host_key] <= 0:
+            del self._leases[host_key]
+        self._unblock(host_key)
+
+    def _request(self, leased: CrawlURL) -> Request:
+        host_key = self._downloader.host_key(leased.url)
+        self._leases[host_key] += 1
+        meta = {
+            LEASE: leased,
+            "download_slot": host_key,
+            "verbatim_url": True,
+            "spool": self.job.spool_for(leased),
+        }
+        spider: Any = self._spider
+        return Request(leased.url, callback=spider.parse, errback=spider.failed, meta=meta)
+
+    def _wait(self, host_key: str) -> float:
+        if self._leases[host_key] >= self._downloader.concurrency(host_key):
+            return 1.0
+        return self._downloader.wait(host_key)
+
+    def _unblock(self, host_key: str) -> None:
+        self.job.frontier.unblock(host_key)
+        self._wake()
+
+    def _wake(self) -> None:
+        slot = self._crawler.engine._slot  # noqa: SLF001 - no public way to wake the engine (tests/test_facts.py)
+        if slot is not None:
+            slot.nextcall.schedule()
+
+    def _wake_later(self, now: float) -> None:
+        """Have the engine ask again when the first URL that waits for a time is ready."""
+        due = self.job.frontier.next_time()
+        if due is not None and self._wake_call is None:
+            self._wake_call = self._downloader.call_later(max(due - now, 0.0) + 0.001, self._woken)
+
+    def _woken(self) -> None:
+        self._wake_call = None
+        self._wake()
+
+    def _commit(self) -> None:
+        try:
+            self.job.commit()
+        except SpiderprojError as error:
+            self.job.fail(error)

@@ -1,0 +1,1 @@
+"""The spiders: arguments in, captures out; nothing about storage."""

@@ -1,0 +1,42 @@
+"""What a crawl came to, counted from its store."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from spiderproj.store.database import Database
+
+
+class Figures(NamedTuple):
+    """Counts over the whole crawl, all runs together; every one is a query, so it cannot drift from the rows."""
+
+    pages: int  # URLs whose last fetch brought a whole answer (2xx, or 304: unchanged)
+    files: int  # bodies on disk
+    bytes: int  # of these bodies
+    duplicates: int  # pages whose body another URL had brought already
+    links: int  # distinct URLs that pages link to
+    links_total: int  # links on all pages
+    refused: dict[str, int]  # by reason
+    errors: dict[str, int]  # by kind
+    pending: int
+
+
+def figures(database: Database) -> Figures:
+    """Return the figures of the crawl as it stands."""
+    scalar = database.scalar
+    good = "status BETWEEN 200 AND 299 OR status = 304"
+    return Figures(
+        pages=scalar(f"SELECT count(*) FROM urls JOIN fetches ON fetches.id = urls.fetch"  # noqa: S608 - constant
+                     f" WHERE verdict = 'fetched' AND error IS NULL AND ({good})"),
+        files=scalar("SELECT count(DISTINCT path) FROM contents"),
+        bytes=scalar("SELECT coalesce(sum(size), 0) FROM contents"),
+        duplicates=scalar("SELECT count(*) FROM urls JOIN fetches ON fetches.id = urls.fetch WHERE duplicate"),
+        links=scalar("SELECT count(*) FROM urls WHERE via IS NOT NULL"),
+        links_total=scalar("SELECT coalesce(sum(json_array_length(links)), 0) FROM page_links"),
+        refused=dict(database.execute("SELECT reason, count(*) FROM urls WHERE verdict = 'refused'"
+                                      " GROUP BY reason ORDER BY 2 DESC").fetchall()),
+        errors=dict(database.execute(
+            "SELECT error, count(*) FROM urls JOIN fetches ON fetches.id = urls.fetch WHERE error IS NOT NULL"
+            " GROUP BY error UNION ALL SELECT rule, count(*) FROM urls WHERE reason = 'error' GROUP BY rule").fetchall()),
+        pending=scalar("SELECT count(*) FROM frontier"),
+    )  # fmt: skip

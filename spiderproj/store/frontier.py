@@ -1,0 +1,172 @@
+"""The frontier: URLs known and not yet fetched, handed out in strict order, one lease at a time.
+
+Rows are plain columns, never pickled requests. ``worker`` is NULL for a URL that waits its turn, the worker's name
+while it is leased, and ``'~later'`` while it waits for ``ready_at`` (a retry). Leases end with the process: at the
+start whatever is not waiting for its turn is put back, found by an index that holds only such rows.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from typing import NamedTuple
+
+from spiderproj.models import CrawlURL, Level, LinkRole, ResourceType
+from spiderproj.order import OrderKey
+from spiderproj.store.database import Database
+
+_LATER = "~later"
+
+_HEAD = (
+    "SELECT first, second, third, url FROM frontier WHERE host = ? AND worker IS NULL"
+    " ORDER BY first, second, third, url LIMIT 1"
+)
+_ROW = (
+    "SELECT u.id, u.url, u.depth, v.url, u.level, u.role, u.near, u.hops, f.attempts, u.text, u.hint"
+    " FROM frontier AS f JOIN urls AS u ON u.id = f.url LEFT JOIN urls AS v ON v.id = u.via WHERE f.url = ?"
+)
+
+
+class Head(NamedTuple):
+    """The first pending URL of a host, by its order key."""
+
+    first: int
+    second: int
+    third: int
+    url: int
+    host: int
+
+
+class Frontier:
+    """The pending URLs of one crawl. Hosts are numbers here; ``host_key`` tells their names."""
+
+    def __init__(self, database: Database, worker: str) -> None:
+        self._db = database
+        self._worker = worker
+        self._db.write("UPDATE frontier SET worker = NULL, ready_at = 0 WHERE worker IS NOT NULL")
+        self.pending: int = self._db.scalar("SELECT count(*) FROM frontier")
+        self._hosts: dict[str, int] = {}
+        self._keys: dict[int, str] = {}
+        self._heads: dict[int, Head] = {}
+        self._ready: list[Head] = []  # heap; an entry counts only while it equals its host's head
+        self._blocked: set[int] = set()  # hosts that were not ready when they were asked
+        self._later: list[tuple[float, int]] = []  # heap of (ready_at, url)
+        for (host,) in self._db.execute("SELECT DISTINCT host FROM frontier").fetchall():
+            self._renew_head(host)
+
+    def host_id(self, key: str) -> int:
+        """Return the number of the host *key*, giving it one when it is new."""
+        found = self._hosts.get(key)
+        if found is None:
+            found = self._db.scalar("SELECT id FROM hosts WHERE key = ?", (key,))
+            if found is None:
+                found = self._db.write("INSERT INTO hosts (key) VALUES (?)", (key,)).lastrowid or 0
+            self._hosts[key] = found
+            self._keys[found] = key
+        return found
+
+    def host_key(self, host: int) -> str:
+        """Return the key of the host numbered *host*."""
+        key = self._keys.get(host)
+        if key is None:
+            key = str(self._db.scalar("SELECT key FROM hosts WHERE id = ?", (host,)))
+            self._keys[host] = key
+            self._hosts[key] = host
+        return key
+
+    def add(self, url: int, host: int, key: OrderKey) -> None:
+        """Queue a URL that is not in the frontier."""
+        self._db.write("INSERT INTO frontier (url, host, first, second, third) VALUES (?, ?, ?, ?, ?)",
+                       (url, host, *key))  # fmt: skip
+        self.pending += 1
+        self._offer(Head._make((*key, url, host)))
+
+    def move(self, url: int, key: OrderKey) -> None:
+        """Give a pending URL another place in the order; one that is leased keeps going."""
+        statement = "UPDATE frontier SET first = ?, second = ?, third = ? WHERE url = ? RETURNING host, worker"
+        row = self._db.write(statement, (*key, url)).fetchone()
+        if row and row[1] is None:
+            self._renew_head(row[0])
+
+    def lease(self, now: float, wait: Callable[[str], float]) -> CrawlURL | None:
+        """Hand out the first URL whose host is ready, None when there is none.
+
+        *wait* maps a host key to 0 when the host may be asked now, to anything else when not; such a host is passed
+        over until ``unblock``.
+        """
+        self._wake(now)
+        while self._ready:
+            head = self._ready[0]
+            if self._heads.get(head.host) != head or head.host in self._blocked:
+                heapq.heappop(self._ready)
+            elif wait(self.host_key(head.host)):
+                heapq.heappop(self._ready)
+                self._blocked.add(head.host)
+            else:
+                heapq.heappop(self._ready)
+                return self._take(head)
+        return None
+
+    def unblock(self, key: str) -> None:
+        """Consider the host *key* again: a request of its has ended, or its time has come."""
+        host = self._hosts.get(key)
+        if host in self._blocked:
+            self._blocked.discard(host)
+            if head := self._heads.get(host):
+                heapq.heappush(self._ready, head)
+
+    def finish(self, url: int) -> None:
+        """End the lease of a URL whose outcome is recorded."""
+        self._db.write("DELETE FROM frontier WHERE url = ?", (url,))
+        self.pending -= 1
+
+    def release(self, url: int, ready_at: float, *, failed: bool) -> None:
+        """Put a leased URL back, to be handed out again at *ready_at*; *failed* counts an attempt."""
+        self._db.write("UPDATE frontier SET worker = ?, ready_at = ?, attempts = attempts + ? WHERE url = ?",
+                       (_LATER, ready_at, failed, url))  # fmt: skip
+        heapq.heappush(self._later, (ready_at, url))
+
+    def has_other_host(self, key: str) -> bool:
+        """Say whether a URL of another host than *key* waits its turn."""
+        return len(self._heads) > (self._hosts.get(key) in self._heads)
+
+    def next_time(self) -> float | None:
+        """Return when the next URL that waits becomes ready, None when none waits."""
+        return self._later[0][0] if self._later else None
+
+    def waiting(self) -> int:
+        """Return how many URLs wait for a time."""
+        return len(self._later)
+
+    def _take(self, head: Head) -> CrawlURL:
+        self._db.write("UPDATE frontier SET worker = ? WHERE url = ?", (self._worker, head.url))
+        self._renew_head(head.host)
+        row = self._db.execute(_ROW, (head.url,)).fetchone()
+        url, via, level, role, near, hint = row[0], row[3] or "", Level(row[4]), LinkRole(row[5]), bool(row[6]), row[10]
+        return CrawlURL(url, row[1], row[2], via, level, role, near, row[7], row[8], row[9],
+                        ResourceType(hint) if hint else None)  # fmt: skip
+
+    def _offer(self, head: Head) -> None:
+        current = self._heads.get(head.host)
+        if current is None or head < current:
+            self._heads[head.host] = head
+            if head.host not in self._blocked:
+                heapq.heappush(self._ready, head)
+
+    def _renew_head(self, host: int) -> None:
+        row = self._db.execute(_HEAD, (host,)).fetchone()
+        if row is None:
+            self._heads.pop(host, None)
+            return
+        head = Head._make((*row, host))
+        self._heads[host] = head
+        if host not in self._blocked:
+            heapq.heappush(self._ready, head)
+
+    def _wake(self, now: float) -> None:
+        while self._later and self._later[0][0] <= now:
+            _, url = heapq.heappop(self._later)
+            row = self._db.write("UPDATE frontier SET worker = NULL WHERE url = ? AND worker = ?"
+                                 " RETURNING first, second, third, url, host", (url, _LATER)).fetchone()  # fmt: skip
+            if row:
+                self._offer(Head._make(row))

@@ -1,0 +1,298 @@
+"""The ledger: every URL that anybody links to, its one current verdict, its fetches, contents and links.
+
+``record`` writes all that one answer of a server brings, together with the end of the URL's lease; nothing else decides
+or stores a verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import orjson
+
+from spiderproj import urls
+from spiderproj.models import CrawlURL, Decision, Level, Link, LinkRole, Reason, ResourceType, Verdict
+from spiderproj.order import OrderKey
+from spiderproj.scope import Judgement, Source, is_hop
+from spiderproj.store.database import Database
+from spiderproj.store.frontier import Frontier
+from spiderproj.store.known import Known, KnownURLs
+
+Judge = Callable[[Link, Source, ResourceType | None], Judgement]
+Rank = Callable[[Judgement, str], OrderKey]
+
+_COLUMNS = "id, url, verdict, reason, depth, level, type, role, near, answered"
+_KEYS_A_QUERY = 400
+_RETRIED = (Reason.ERROR.value, Reason.ROBOTS.value, Reason.WINDOW.value, Reason.BUDGET.value)
+
+
+class Content(NamedTuple):
+    """A body that is stored: under which path, and which URL brought it first."""
+
+    id: int
+    path: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What one fetch of a URL came to, as a row of ``fetches``."""
+
+    status: int  # 0 when there was no answer
+    fetched_at: float
+    seconds: float = 0.0
+    final_url: str | None = None  # where a redirect leads
+    type: ResourceType | None = None
+    content_type: str | None = None
+    size: int = 0
+    content: int | None = None
+    duplicate: bool = False
+    etag: str | None = None
+    last_modified: str | None = None
+    title: str | None = None
+    error: str | None = None
+
+
+class LinkRow(NamedTuple):
+    """A link and what was decided about its target, for ``links.jsonl``."""
+
+    link: Link
+    known: Known
+
+
+class Ledger:
+    """The URLs, fetches, contents and links of one crawl."""
+
+    def __init__(self, database: Database, frontier: Frontier, judge: Judge, rank: Rank) -> None:
+        self._db = database
+        self._frontier = frontier
+        self._judge = judge
+        self._rank = rank
+        self._known = KnownURLs()
+        self._next_url: int = (database.scalar("SELECT max(id) FROM urls") or 0) + 1
+        self._next_fetch: int = (database.scalar("SELECT max(id) FROM fetches") or 0) + 1
+
+    def add_seed(self, url: str, judgement: Judgement, *, text: str = "") -> bool:
+        """Queue a seed; return whether it was new."""
+        if self.known(url) is not None:
+            return False
+        link = Link(url, text, "seed", "", "", LinkRole.NAVIGATION, None)
+        self._insert(link, judgement, Source(None, "", 0, LinkRole.NAVIGATION))
+        return True
+
+    def known(self, url: str) -> Known | None:
+        """Return what is known about *url*, None when nobody has named it yet."""
+        found = self._known.get(url)
+        if found is None:
+            self._load([url])
+            found = self._known.get(url)
+        return found
+
+    def record(self, url: CrawlURL, outcome: Outcome, links: Sequence[Link], decision: Decision) -> list[LinkRow]:
+        """Write one answer: the fetch, its links and their decisions, and the end of the lease.
+
+        *decision* is the URL's own verdict now. Returns a row for each link, in order.
+        """
+        rows = self.decide(Source.of(url), links)
+        if links:
+            self._keep_links(url.id, rows)
+        fetch = self._next_fetch
+        self._next_fetch += 1
+        self._db.write(
+            "INSERT INTO fetches VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            (fetch, url.id, outcome.fetched_at, outcome.seconds, outcome.status, outcome.final_url, outcome.type,
+             outcome.content_type, outcome.size, outcome.content, outcome.duplicate, outcome.etag,
+             outcome.last_modified, outcome.title, outcome.error),
+        )  # fmt: skip
+        self._settle(url, decision, outcome.type, fetch)
+        return rows
+
+    def refuse(self, url: CrawlURL, decision: Decision, answered: ResourceType | None = None) -> None:
+        """Write that a leased URL is not fetched after all, with its type if a server told it, and end its lease."""
+        self._settle(url, decision, answered, None)
+
+    def decide(self, source: Source, links: Sequence[Link]) -> list[LinkRow]:
+        """Judge *links* of a source, adding and improving rows of ``urls`` as needed; one query for all of them."""
+        self._load([link.target for link in links if self._known.get(link.target) is None])
+        rows = []
+        for link in links:
+            known = self._known.get(link.target)
+            if known is None:
+                known = self._insert(link, self._judge(link, source, None), source)
+            elif not known.settled:
+                self._improve(known, link, source)
+            elif source.depth + 1 < known.depth and link.role is LinkRole.NAVIGATION and link.problem is None:
+                self._come_closer(known, link, source)
+            rows.append(LinkRow(link, known))
+        return rows
+
+    def content(self, digest: bytes, links: int) -> Content | None:
+        """Return the stored content with this *digest* and the same resolved *links*, None when it is new."""
+        row = self._db.execute(
+            "SELECT c.id, c.path, u.url FROM contents AS c JOIN urls AS u ON u.id = c.url"
+            " WHERE c.digest = ? AND c.links = ?", (digest, links)).fetchone()  # fmt: skip
+        return Content(*row) if row else None
+
+    def add_content(self, url: CrawlURL, digest: bytes, links: int, size: int, path: str) -> Content:
+        """Record a body that has just been written to *path*."""
+        cursor = self._db.write(
+            "INSERT INTO contents (digest, links, size, path, url) VALUES (?, ?, ?, ?, ?)",
+            (digest, links, size, path, url.id))  # fmt: skip
+        return Content(cursor.lastrowid or 0, path, url.url)
+
+    def requeue(self, *, everything: bool) -> int:
+        """Queue again what failed (*everything*: and what was fetched); return how many URLs that is."""
+        condition = "verdict = 'fetched' OR reason IN (?, ?, ?, ?)" if everything else "reason IN (?, ?, ?, ?)"
+        rows = self._db.execute(
+            f"SELECT {_COLUMNS}, host FROM urls WHERE ({condition})"  # noqa: S608 - two constant texts
+            " AND id NOT IN (SELECT url FROM frontier)", _RETRIED).fetchall()  # fmt: skip
+        for row in rows:
+            self._known.forget(row[1])
+            self._db.write("UPDATE urls SET verdict = 'queued', reason = NULL, rule = '' WHERE id = ?", (row[0],))
+            known = _known(row)
+            judgement = _judgement(known)
+            self._frontier.add(row[0], row[10], self._rank(judgement, row[1]))
+        return len(rows)
+
+    def _load(self, targets: Sequence[str]) -> None:
+        """Bring what the store holds about *targets* into memory."""
+        wanted = dict.fromkeys(targets)
+        keys = [urls.url_key(target) for target in wanted]
+        for start in range(0, len(keys), _KEYS_A_QUERY):
+            part = keys[start : start + _KEYS_A_QUERY]
+            marks = ",".join("?" * len(part))
+            statement = f"SELECT {_COLUMNS} FROM urls WHERE key IN ({marks})"  # noqa: S608 - only question marks
+            for row in self._db.execute(statement, part):
+                if row[1] in wanted:
+                    self._known.put(row[1], _known(row))
+
+    def _insert(self, link: Link, judgement: Judgement, source: Source) -> Known:
+        url_id = self._next_url
+        self._next_url += 1
+        decision, target = judgement.decision, link.target
+        host_key = "" if link.problem else urls.split(target).authority
+        host = self._frontier.host_id(host_key)
+        resource_type = judgement.predicted
+        self._db.write(
+            "INSERT INTO urls VALUES (?,?,?,?,?,?,?,?,?,?,?,0,?,?,?,?,?,NULL)",
+            (url_id, urls.url_key(target), target, host, judgement.depth, source.id, judgement.level, judgement.role,
+             judgement.near, _hops(link, source), resource_type, link.hint, link.text, decision.verdict,
+             decision.reason, decision.rule),
+        )  # fmt: skip
+        known = Known(url_id, decision.verdict, decision.reason, judgement.depth, judgement.level, resource_type,
+                      judgement.role, settled=_is_settled(decision.verdict, judgement.role, judgement.near,
+                                                          decision.reason))  # fmt: skip
+        self._known.put(target, known)
+        if decision.verdict is Verdict.QUEUED:
+            self._frontier.add(url_id, host, self._rank(judgement, target))
+        return known
+
+    def _improve(self, known: Known, link: Link, source: Source) -> None:
+        """Let a link in where an earlier one was refused, or make a requisite a page of its own."""
+        answered = ResourceType(known.type) if known.answered and known.type else None
+        judgement = self._judge(link, source, answered)
+        if judgement.decision.verdict is not Verdict.QUEUED:
+            return
+        if known.decision == Verdict.REFUSED:
+            self._db.write(
+                "UPDATE urls SET verdict = ?, reason = NULL, rule = '', depth = ?, via = ?, level = ?, role = ?,"
+                " near = ?, hops = ?, hint = ?, text = ? WHERE id = ?",
+                (Verdict.QUEUED, judgement.depth, source.id, judgement.level, judgement.role, judgement.near,
+                 _hops(link, source), link.hint, link.text, known.id),
+            )  # fmt: skip
+            known.decision, known.reason, known.depth = Verdict.QUEUED, None, judgement.depth
+            known.level, known.role = judgement.level, judgement.role
+            host = self._frontier.host_id(urls.split(link.target).authority)
+            self._frontier.add(known.id, host, self._rank(judgement, link.target))
+        elif judgement.role is LinkRole.NAVIGATION and not judgement.near and known.decision == Verdict.QUEUED:
+            self._db.write("UPDATE urls SET role = ?, near = 0, depth = ?, level = ? WHERE id = ?",
+                           (judgement.role, judgement.depth, judgement.level, known.id))  # fmt: skip
+            known.role, known.depth = judgement.role, judgement.depth
+        known.settled = _is_settled(known.decision, judgement.role, judgement.near, known.reason)
+
+    def _come_closer(self, known: Known, link: Link, source: Source) -> None:
+        """Record a shorter way to a URL; when it was fetched, let the shorter way in to its links too."""
+        known.depth = source.depth + 1
+        self._db.write("UPDATE urls SET depth = ? WHERE id = ?", (known.depth, known.id))
+        if known.decision == Verdict.QUEUED:
+            self._frontier.move(known.id, self._rank(_judgement(known), link.target))
+        elif known.decision == Verdict.FETCHED:
+            stored = self._db.scalar("SELECT links FROM page_links WHERE source = ?", (known.id,))
+            if stored:
+                closer = Source(known.id, link.target, known.depth, LinkRole(known.role))
+                self.decide(closer, self.stored_links(stored))
+
+    def stored_links(self, stored: str) -> list[Link]:
+        """Return the links of a ``page_links`` row."""
+        rows = orjson.loads(stored)
+        targets = self._targets([row[0] for row in rows])
+        return [
+            Link(targets[row[0]], row[1], row[2], row[3], row[4], LinkRole(row[5]),
+                 ResourceType(row[6]) if row[6] else None, bool(row[7]), Reason(row[8]) if row[8] else None)
+            for row in rows
+        ]  # fmt: skip
+
+    def _targets(self, ids: Sequence[int]) -> dict[int, str]:
+        found: dict[int, str] = {}
+        wanted = list(dict.fromkeys(ids))
+        for start in range(0, len(wanted), _KEYS_A_QUERY):
+            part = wanted[start : start + _KEYS_A_QUERY]
+            marks = ",".join("?" * len(part))
+            statement = f"SELECT id, url FROM urls WHERE id IN ({marks})"  # noqa: S608 - only question marks
+            found.update(self._db.execute(statement, part).fetchall())
+        return found
+
+    def _keep_links(self, source: int, rows: Sequence[LinkRow]) -> None:
+        packed = [
+            (row.known.id, link.text, link.tag, link.attribute, link.rel, link.role, link.hint, int(link.nofollow),
+             link.problem)
+            for row in rows
+            for link in (row.link,)
+        ]  # fmt: skip
+        self._db.write("INSERT OR REPLACE INTO page_links VALUES (?, ?)", (source, orjson.dumps(packed).decode()))
+
+    def _settle(self, url: CrawlURL, decision: Decision, resource_type: ResourceType | None, fetch: int | None) -> None:
+        self._db.write(
+            "UPDATE urls SET verdict = ?, reason = ?, rule = ?, type = coalesce(?, type), answered = answered OR ?,"
+            " fetch = coalesce(?, fetch) WHERE id = ?",
+            (decision.verdict, decision.reason, decision.rule, resource_type, resource_type is not None, fetch,
+             url.id),
+        )  # fmt: skip
+        known = self._known.get(url.url)
+        if known is not None:
+            known.decision, known.reason = decision.verdict, decision.reason
+            if resource_type is not None:
+                known.type, known.answered = resource_type, True
+            known.settled = _is_settled(decision.verdict, known.role, url.near, decision.reason)
+        self._frontier.finish(url.id)
+
+
+def _known(row: Sequence[Any]) -> Known:
+    url_id, _, verdict, reason, depth, level, resource_type, role, near, answered = row[:10]
+    settled = _is_settled(verdict, role, near, reason)
+    return Known(url_id, verdict, reason, depth, level, resource_type, role, settled=settled, answered=bool(answered))
+
+
+def _is_settled(verdict: str, role: str, near: object, reason: object) -> bool:
+    """Say whether another link cannot improve a verdict: the URL is in for good, or out for what it is."""
+    if verdict == Verdict.REFUSED:
+        return reason in _FINAL
+    return role == LinkRole.NAVIGATION and not near
+
+
+_FINAL = frozenset({Reason.INVALID, Reason.SCHEME, Reason.TOO_LONG, Reason.DENY, Reason.ALLOW, Reason.ROBOTS,
+                    Reason.ERROR, Reason.PRIVATE_ADDRESS, Reason.TRAP, Reason.BUDGET})  # fmt: skip
+
+
+def _judgement(known: Known) -> Judgement:
+    """Return the judgement that a row already in the store stands for."""
+    resource_type = ResourceType(known.type) if known.type else None
+    decision = Decision(Verdict.QUEUED, None, "")
+    return Judgement(decision, Level(known.level), known.depth, LinkRole(known.role), near=False,
+                     predicted=resource_type)  # fmt: skip
+
+
+def _hops(link: Link, source: Source) -> int:
+    return source.hops + 1 if is_hop(link) else 0

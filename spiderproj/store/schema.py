@@ -1,0 +1,106 @@
+"""The schema of ``crawl.db`` and how an older one is brought up to date. Documented in docs/storage.md."""
+
+from __future__ import annotations
+
+VERSION = 1
+
+TABLES = """
+CREATE TABLE meta (
+    name TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE hosts (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    politeness TEXT
+);
+
+CREATE TABLE robots (
+    origin TEXT PRIMARY KEY,
+    state TEXT NOT NULL,
+    body BLOB
+) WITHOUT ROWID;
+
+CREATE TABLE urls (
+    id INTEGER PRIMARY KEY,
+    key INTEGER NOT NULL,
+    url TEXT NOT NULL,
+    host INTEGER NOT NULL REFERENCES hosts (id),
+    depth INTEGER NOT NULL,
+    via INTEGER REFERENCES urls (id),
+    level TEXT NOT NULL,
+    role TEXT NOT NULL,
+    near INTEGER NOT NULL,
+    hops INTEGER NOT NULL,
+    type TEXT,
+    answered INTEGER NOT NULL,
+    hint TEXT,
+    text TEXT NOT NULL,
+    verdict TEXT NOT NULL,
+    reason TEXT,
+    rule TEXT NOT NULL,
+    fetch INTEGER REFERENCES fetches (id)
+);
+CREATE INDEX urls_key ON urls (key);
+
+CREATE TABLE frontier (
+    url INTEGER PRIMARY KEY REFERENCES urls (id),
+    host INTEGER NOT NULL REFERENCES hosts (id),
+    first INTEGER NOT NULL,
+    second INTEGER NOT NULL,
+    third INTEGER NOT NULL,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    ready_at REAL NOT NULL DEFAULT 0,
+    worker TEXT
+);
+CREATE INDEX frontier_order ON frontier (host, first, second, third, url) WHERE worker IS NULL;
+CREATE INDEX frontier_taken ON frontier (worker, ready_at) WHERE worker IS NOT NULL;
+
+CREATE TABLE contents (
+    id INTEGER PRIMARY KEY,
+    digest BLOB NOT NULL,
+    links INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    path TEXT NOT NULL,
+    url INTEGER NOT NULL REFERENCES urls (id)
+);
+CREATE INDEX contents_digest ON contents (digest, links);
+
+CREATE TABLE fetches (
+    id INTEGER PRIMARY KEY,
+    url INTEGER NOT NULL REFERENCES urls (id),
+    fetched_at REAL NOT NULL,
+    seconds REAL NOT NULL,
+    status INTEGER NOT NULL,
+    final_url TEXT,
+    type TEXT,
+    content_type TEXT,
+    size INTEGER NOT NULL,
+    content INTEGER REFERENCES contents (id),
+    duplicate INTEGER NOT NULL,
+    etag TEXT,
+    last_modified TEXT,
+    title TEXT,
+    error TEXT
+);
+CREATE INDEX fetches_url ON fetches (url);
+
+CREATE TABLE page_links (
+    source INTEGER PRIMARY KEY REFERENCES urls (id),
+    links TEXT NOT NULL
+);
+
+CREATE VIEW links AS
+    SELECT page_links.source, link.key AS position,
+        json_extract(link.value, '$[0]') AS target, json_extract(link.value, '$[1]') AS text,
+        json_extract(link.value, '$[2]') AS tag, json_extract(link.value, '$[3]') AS attribute,
+        json_extract(link.value, '$[4]') AS rel, json_extract(link.value, '$[5]') AS role,
+        json_extract(link.value, '$[6]') AS hint, json_extract(link.value, '$[7]') AS nofollow,
+        json_extract(link.value, '$[8]') AS problem
+    FROM page_links, json_each(page_links.links) AS link;
+
+CREATE VIEW decisions AS
+    SELECT urls.id, urls.url, urls.verdict, urls.reason, urls.rule, urls.depth, urls.level, urls.type, via.url AS via
+    FROM urls LEFT JOIN urls AS via ON via.id = urls.via;
+"""

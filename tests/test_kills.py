@@ -1,0 +1,123 @@
+"""A crawl that is killed again and again ends with everything once, whole, and hardly anything fetched twice."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from tests.kill_site import KillSite, kill_site
+from tests.run_cases import SCRAPY, command
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from tests.answers import RouteSpec
+    from tests.site import Site
+
+KILLS = 5  # in each crawl; four crawls
+IN_FLIGHT = 32  # CONCURRENT_REQUESTS
+TIMEOUT_S = 120
+
+
+class Loss(NamedTuple):
+    """What a crawl lacks or has too much of."""
+
+    lost: list[str]  # pages without a good row or file
+    doubled: list[str]  # URLs with more than one row in pages.jsonl
+    torn: list[str]  # files whose bytes are no page's
+    spare: int  # files beyond one a page
+    again: int  # GETs beyond the one, or two, that each page takes
+
+
+def test_the_truth_can_be_told() -> None:
+    """The same seed gives the same site, a tenth of it faulty, and every page is reachable and distinct."""
+    one, two = kill_site(1, 500), kill_site(1, 500)
+    assert one == two
+    assert one.digests != kill_site(2, 500).digests
+    assert len(set(one.digests.values())) == 500
+    bad = len(one.once) + sum(route.get("status") == 302 or "delay_s" in route for route in one.routes)
+    assert 30 <= bad <= 70
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(1, 5))
+def test_kills(seed: int, site: Callable[[Iterable[RouteSpec]], Site], tmp_path: Path) -> None:
+    """Nothing is lost, doubled or torn by five kills, and at most what was in flight is fetched again."""
+    truth, out = kill_site(seed), tmp_path / "out"
+    server = site(truth.routes)
+    rng = random.Random(seed)
+    settings = {"RETRY_TIMES": "5", "LOG_LEVEL": "WARNING"}
+    line = command(SCRAPY, {"seed": server.base + "/", "args": {"settings": settings}}, {}, out)
+    kills = sum(crawl(line, server, tmp_path, moment) for moment in moments(rng, len(truth.digests)))
+    assert not crawl(line, server, tmp_path, None)
+    loss = measure(truth, server, out)
+    print(f"seed {seed}: {kills} kills, {len(server.log)} requests for {len(truth.digests)} pages; " + describe(loss))
+    assert kills >= KILLS - 1, "the crawl had ended before it could be killed"
+    assert (loss.lost, loss.doubled, loss.torn, loss.spare) == ([], [], [], 0)
+    assert loss.again <= IN_FLIGHT * kills
+
+
+def moments(rng: random.Random, pages: int) -> list[tuple[int, float]]:
+    """Return when to kill: so many requests of the whole crawl after the first, and so many seconds later."""
+    return [(count, rng.random() * 0.3) for count in sorted(rng.sample(range(pages * 9 // 10), KILLS))]
+
+
+def crawl(line: list[str], server: Site, work: Path, moment: tuple[int, float] | None) -> bool:
+    """Run the crawl to its end, or to *moment*; return whether it was killed."""
+    with (work / "messages.txt").open("ab") as messages:
+        process = subprocess.Popen(line, stdout=messages, stderr=messages, start_new_session=True)
+    try:
+        if moment is None:
+            assert process.wait(TIMEOUT_S) == 0, (work / "messages.txt").read_text("utf-8", "replace")[-2000:]
+            return False
+        before = len(server.log)
+        assert server.wait_for(lambda site: len(site.log) > max(before, moment[0]), TIMEOUT_S) or process.poll() == 0
+        time.sleep(moment[1])  # a kill at any point between two requests
+        return process.poll() is None
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def measure(truth: KillSite, server: Site, out: Path) -> Loss:
+    """Compare the output folder and the server's log with the *truth*."""
+    rows = [json.loads(text) for text in (out / "pages.jsonl").read_text("utf-8").splitlines()]
+    good = {server.base + path: digest for path, digest in truth.digests.items()}
+    stored = {row["url"]: row for row in rows if row["status"] == 200 and not row["error"]}
+    lost = [url for url, digest in good.items() if not _is_whole(stored.get(url), out, digest)]
+    digests = {
+        path: hashlib.sha256(path.read_bytes()).hexdigest() for path in (out / "files").rglob("*") if path.is_file()
+    }
+    gets = Counter(entry.target for entry in server.log if entry.method == "GET")
+    return Loss(
+        lost=lost,
+        doubled=[url for url, count in Counter(row["url"] for row in rows).items() if count > 1],
+        torn=[path.name for path, digest in digests.items() if digest not in good.values()],
+        spare=len(digests) - len(good),
+        again=sum(max(0, gets[path] - 1 - (path in truth.once)) for path in truth.digests),
+    )
+
+
+def describe(loss: Loss) -> str:
+    """Return *loss* as one line."""
+    counts = (len(loss.lost), len(loss.doubled), len(loss.torn), loss.spare, loss.again)
+    return "{} lost, {} doubled, {} torn, {} spare files, {} fetched again".format(*counts)
+
+
+def _is_whole(row: dict[str, str] | None, out: Path, digest: str) -> bool:
+    """Whether a page has a row with the right digest, and the file that the row names."""
+    if row is None or row["digest"].removeprefix("sha256:") != digest:
+        return False
+    path = out / row["path"]
+    return path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == digest
