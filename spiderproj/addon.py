@@ -69,9 +69,11 @@ class Addon:
     def update_settings(self, settings: BaseSettings) -> None:
         """Add our settings with the priority "addon", and our components where the project has not placed them."""
         settings.setmodule(default_settings, priority="addon")
-        for name, components in _COMPONENTS.items():
-            for path, place in components.items():
-                settings.setdefault_in_component_priority_dict(name, path, place)
-        for name, paths in _REPLACED.items():
-            for path in paths:
-                settings.setdefault_in_component_priority_dict(name, path, None)
+        for name in _COMPONENTS.keys() | _REPLACED.keys():
+            placed = {_path(component): place for component, place in settings.getdict(name).items()}
+            own = dict.fromkeys(_REPLACED.get(name, ())) | _COMPONENTS.get(name, {})
+            settings.set(name, own | placed, settings.getpriority(name) or 0)
+
+
+def _path(component: str | type) -> str:
+    return component if isinstance(component, str) else f"{component.__module__}.{component.__qualname__}"

@@ -27,7 +27,7 @@ def constant(value: object) -> Operand:
     return Operand(type(value), lambda _: value, value)
 
 
-def test(compare: Callable[[Any, Any], bool], first: Operand, second: Operand) -> Condition:
+def comparison(compare: Callable[[Any, Any], bool], first: Operand, second: Operand) -> Condition:
     """Return the condition that compares two operands."""
     read, fixed, read_second = first.read, second.constant, second.read
 

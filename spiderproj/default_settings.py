@@ -1,4 +1,4 @@
-"""This project's values for Scrapy's settings, and every setting of its own. Documented in docs/settings.md.
+"""Values of this project for Scrapy's settings, and every setting of its own. Documented in docs/settings.md.
 
 Loaded by the add-on with the priority "addon": a project's own settings and ``-s`` win over them.
 """
@@ -9,7 +9,7 @@ CONCURRENT_ITEMS = 1  # a page yields one item; each worker task costs 12 µs a 
 CONCURRENT_REQUESTS = 32
 CONCURRENT_REQUESTS_PER_DOMAIN = 8
 COOKIES_ENABLED = True
-DOWNLOADER = "spiderproj.downloader.Downloader"
+DOWNLOADER = "spiderproj.downloader.turns.Downloader"
 DOWNLOAD_DELAY = 1.0  # seconds between requests to one host; loopback has none unless it is set explicitly
 DOWNLOAD_HANDLERS = {
     "data": None,

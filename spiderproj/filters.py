@@ -111,7 +111,7 @@ class _Compiler:
             except SyntaxError as error:
                 hint = '; write text with backslashes as r"..."' if "escape" in error.msg else ""
                 raise self._wrong(
-                    error.offset or 1, f"a condition such as depth <= 3, but {error.msg}{hint}"
+                    error.offset or len(self._line) + 1, f"a condition such as depth <= 3, but {error.msg}{hint}"
                 ) from error
             except (ValueError, RecursionError, MemoryError) as error:
                 raise ArgumentError("filter", self._text, f"a condition such as depth <= 3, but {error}") from error
@@ -153,7 +153,7 @@ class _Compiler:
         self._check_kind(right, second, first.kind)
         self._check_choice(right, first, second)
         self._check_choice(left, second, first)
-        return conditions.test(compare, first, second)
+        return conditions.comparison(compare, first, second)
 
     def _membership(self, first: Operand, right: ast.expr, nesting: int) -> Condition:
         if isinstance(right, ast.Tuple | ast.List | ast.Set):
@@ -162,10 +162,10 @@ class _Compiler:
                 self._check_constant(item, member, first.kind)
                 self._check_choice(item, first, member)
             values = frozenset(member.constant for member in members)
-            return conditions.test(lambda found, among: found in among, first, conditions.constant(values))
+            return conditions.comparison(lambda found, among: found in among, first, conditions.constant(values))
         if first.kind is not str:
             raise self._error(right, "a list of numbers such as (1, 2)")
-        return conditions.test(operator.contains, self._text_operand(right, nesting), first)
+        return conditions.comparison(operator.contains, self._text_operand(right, nesting), first)
 
     def _method(self, node: ast.Call, owner: Operand, method: str, argument: ast.expr) -> Condition:
         takes_several = method in {"startswith", "endswith"}
@@ -173,11 +173,11 @@ class _Compiler:
         texts = tuple(str(self._check_constant(item, self._operand(item, 0), str)) for item in items)
         match method:
             case "startswith":
-                return conditions.test(str.startswith, owner, conditions.constant(texts))
+                return conditions.comparison(str.startswith, owner, conditions.constant(texts))
             case "endswith":
-                return conditions.test(str.endswith, owner, conditions.constant(texts))
+                return conditions.comparison(str.endswith, owner, conditions.constant(texts))
             case "matches":
-                return conditions.test(
+                return conditions.comparison(
                     lambda text, search: search(text), owner, conditions.constant(self._searcher(argument, texts[0]))
                 )
         raise self._error(node, f"startswith, endswith or matches, not {method!r}")

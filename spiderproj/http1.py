@@ -26,32 +26,20 @@ class ResponseParser:
     it, else None. ``done``: the answer has ended. Every error is a ResponseError; after one the parser is of no use.
     """
 
-    __slots__ = (
-        "_buffer",
-        "_chunks",
-        "_excess",
-        "_interim",
-        "_left",
-        "_limits",
-        "_method",
-        "_used",
-        "done",
-        "head",
-        "length",
-    )
+    # Defaults live in the class: a parser is made for every answer, and few of these ever change.
+    head: Head | None = None
+    length: int | None = None
+    done = False
+    _buffer: bytearray | None = None  # of a head that has not ended
+    _used = 0
+    _interim = 0
+    _left: int | None = None
+    _chunks: ChunkedBody | None = None
+    _excess = False
 
     def __init__(self, method: str, limits: HeadLimits = _LIMITS) -> None:
-        self.head: Head | None = None
-        self.length: int | None = None
-        self.done = False
         self._method = method
         self._limits = limits
-        self._buffer = bytearray()
-        self._used = 0
-        self._interim = 0
-        self._left: int | None = None
-        self._chunks: ChunkedBody | None = None
-        self._excess = False
 
     def feed(self, data: bytes) -> bytes:
         """Return the body bytes in *data*, after transfer decoding; b"" while the head is incomplete."""
@@ -93,28 +81,40 @@ class ResponseParser:
 
     def _take_block(self, data: bytes) -> tuple[bytes, bytes]:
         """Return the head that ends in *data* and what follows it; (b"", b"") when none ends there."""
-        if self._buffer:
-            start = max(0, len(self._buffer) - 2)
-            self._buffer += data
-            match = _HEAD_END.search(self._buffer, start)
-            if match:
-                data = bytes(self._buffer)
-        else:
+        if self._buffer is None:
             stripped = data.lstrip(b"\r\n")  # RFC 9112, 2.2: blank lines before the status line
             self._used += len(data) - len(stripped)
             data = stripped
             match = _HEAD_END.search(data)
-            if not match:
-                self._buffer += data
-        size = match.end() if match else len(self._buffer)
-        if match is None or self._used + size > self._limits.size:
-            _refuse_garbage(bytes(self._buffer[:40]) or data[:40])
-            if self._used + size > self._limits.size:
-                raise ResponseError("too-many-headers", f"headers over {self._limits.size} bytes")
+        else:
+            start = max(0, len(self._buffer) - 2)
+            self._buffer += data
+            match = _HEAD_END.search(self._buffer, start)
+            data = bytes(self._buffer) if match else b""
+        if match is None:
+            self._wait(data)
             return b"", b""
+        size = match.end()
+        self._check_size(size, data)
         self._used += size
-        self._buffer.clear()
+        self._buffer = None
         return data[: match.start() + 1], data[size:]
+
+    def _wait(self, data: bytes) -> None:
+        """Keep *data*, with what was kept before, until the head's end comes."""
+        if self._buffer is None:
+            if not data:
+                self._check_size(0, b"")
+                return
+            self._buffer = bytearray(data)
+        _refuse_garbage(bytes(self._buffer[:40]))
+        self._check_size(len(self._buffer), bytes(self._buffer[:40]))
+
+    def _check_size(self, size: int, begin: bytes) -> None:
+        """Raise ResponseError when a head of *size* bytes is too much; what is no head at all is called that."""
+        if self._used + size > self._limits.size:
+            _refuse_garbage(begin[:40])
+            raise ResponseError("too-many-headers", f"headers over {self._limits.size} bytes")
 
     def _count_interim(self, status: int) -> None:
         """Pass over an interim answer; an upgrade was never asked for."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from enum import Enum, auto
+from typing import Final
 
 from spiderproj.http1_head import ResponseError
 
@@ -13,12 +13,14 @@ _SIZE = re.compile(rb"0*([0-9A-Fa-f]{1,15})[ \t]*(?:;|\Z)")
 """At most 15 digits after leading zeros: more bytes than anybody has."""
 
 
-class _Expect(Enum):
-    SIZE = auto()
-    DATA = auto()
-    DATA_END = auto()
-    TRAILER = auto()
-    NOTHING = auto()
+_WHOLE = re.compile(rb"([0-9A-Fa-f]{1,15})\r\n")
+
+# What comes next; plain numbers, since an Enum's members cost a microsecond a look in a loop over tiny chunks.
+_SIZE_LINE: Final = 0
+_DATA: Final = 1
+_DATA_END: Final = 2
+_TRAILER: Final = 3
+_NOTHING: Final = 4
 
 
 class ChunkedBody:
@@ -31,7 +33,7 @@ class ChunkedBody:
 
     def __init__(self) -> None:
         self.excess = False
-        self._expect = _Expect.SIZE
+        self._expect = _SIZE_LINE
         self._left = 0
         self._rest = b""
         self._trailers = 0
@@ -39,7 +41,7 @@ class ChunkedBody:
     @property
     def done(self) -> bool:
         """Tell whether the body has ended."""
-        return self._expect is _Expect.NOTHING
+        return self._expect == _NOTHING
 
     def feed(self, data: bytes) -> bytes:
         """Return the body bytes in *data*, joined: chunks of one byte must not become objects of forty.
@@ -55,12 +57,14 @@ class ChunkedBody:
         parts: list[bytes] = []
         position = 0
         while position < len(data):
-            if self._expect is _Expect.DATA:
+            if self._expect == _SIZE_LINE:
+                position = self._take_whole(data, position, parts)
+            if self._expect == _DATA:
                 piece = data[position : position + self._left]
                 parts.append(piece)
                 position += len(piece)
                 self._count(len(piece))
-            elif self._expect is _Expect.NOTHING:
+            elif self._expect == _NOTHING:
                 self.excess = True
                 break
             else:
@@ -72,11 +76,26 @@ class ChunkedBody:
                 position = end + 1
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
+    @staticmethod
+    def _take_whole(data: bytes, position: int, parts: list[bytes]) -> int:
+        """Append the chunks that lie whole in *data* from *position* on; return where they end.
+
+        The usual form only; ``feed`` takes everything else line by line, at four times the cost.
+        """
+        while match := _WHOLE.match(data, position):
+            start = match.end()
+            end = start + int(match[1], 16)
+            if end == start or data[end : end + 2] != b"\r\n":
+                break
+            parts.append(data[start:end])
+            position = end + 2
+        return position
+
     def _count(self, size: int) -> None:
         """Note that *size* bytes of the present chunk were read."""
         self._left -= size
         if not self._left:
-            self._expect = _Expect.DATA_END
+            self._expect = _DATA_END
 
     def _keep(self, rest: bytes) -> None:
         """Keep a line that has not ended yet."""
@@ -85,7 +104,7 @@ class ChunkedBody:
 
     def _check(self, line: bytes) -> None:
         """Raise ResponseError when *line*, whole or not, is over its limit."""
-        if self._expect is _Expect.TRAILER:
+        if self._expect == _TRAILER:
             if self._trailers + len(line) > MAX_TRAILERS:
                 raise ResponseError("too-many-headers", f"trailers over {MAX_TRAILERS} bytes")
         elif len(line) > MAX_SIZE_LINE:
@@ -95,16 +114,16 @@ class ChunkedBody:
         """Take a whole *line*, without its LF: a chunk's size, the end of a chunk, or a trailer, which is dropped."""
         self._check(line)
         text = line[:-1] if line.endswith(b"\r") else line
-        if self._expect is _Expect.SIZE:
+        if self._expect == _SIZE_LINE:
             self._size(text)
-        elif self._expect is _Expect.DATA_END:
+        elif self._expect == _DATA_END:
             if text:
                 raise ResponseError("bad-response", f"a chunk is longer than its size says: {text[:40]!a}")
-            self._expect = _Expect.SIZE
+            self._expect = _SIZE_LINE
         elif text:
             self._trailers += len(line) + 1
         else:
-            self._expect = _Expect.NOTHING
+            self._expect = _NOTHING
 
     def _size(self, text: bytes) -> None:
         """Begin the chunk whose size line is *text*."""
@@ -112,4 +131,4 @@ class ChunkedBody:
         if match is None:
             raise ResponseError("bad-response", f"chunk size {text[:40]!a}: expected hexadecimal digits")
         self._left = int(match[1], 16)
-        self._expect = _Expect.DATA if self._left else _Expect.TRAILER
+        self._expect = _DATA if self._left else _TRAILER

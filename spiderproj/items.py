@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 class Capture:
     """One fetch of one URL, on its way to the disk and the store.
 
-    A fetch that ended without an answer has status 0 and a ``problem``; one that was not made has a ``refusal`` or, when
-    it only has to wait, ``wait_until`` (POSIX seconds).
+    A fetch that ended without an answer has status 0 and a ``problem``; one that was not made has a ``refusal`` or,
+    when it only has to wait, ``wait_until`` (POSIX seconds).
     """
 
     url: CrawlURL

@@ -9,16 +9,17 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from spiderproj import arguments, mediatype, order, scope
-from spiderproj.errors import SpiderprojError
-from spiderproj.files import FileStore, LineFile, Lock, Spool, prepare
+from spiderproj.errors import ArgumentError, SpiderprojError
+from spiderproj.files import FileStore, LineFile, Spool, prepare
 from spiderproj.filters import Filter
 from spiderproj.gate import Gate, GateMode
 from spiderproj.levels import Home, home_of
@@ -30,6 +31,7 @@ from spiderproj.store import Database, Frontier, Journal, Ledger
 from spiderproj.urls import split
 
 if TYPE_CHECKING:
+    from scrapy.http import Headers
     from scrapy.settings import BaseSettings
 
     from spiderproj.arguments import CrawlOptions
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
 
 _LINES = ("links", "pages")
 
-_READ_WHOLE = frozenset({ResourceType.HTML, ResourceType.STYLE})
+_READ_WHOLE = frozenset({ResourceType.HTML, ResourceType.STYLE, ResourceType.IMAGE})
 """Types whose links are read, so that they are kept in memory (up to DOWNLOAD_MAXSIZE)."""
 
 
@@ -57,8 +59,7 @@ class Job:
         self._stream_above = settings.getint("SPIDERPROJ_STREAM_ABOVE")
         if options.fresh:
             _set_aside(self.out)
-        prepare(self.out)
-        self.lock = Lock(self.out)
+        self.lock = prepare(self.out)
         try:
             self._open(settings)
         except BaseException:
@@ -77,6 +78,7 @@ class Job:
         self._begin()
         self.frontier = Frontier(self.database, worker=f"{os.getpid()}")
         self._rank = order.key_function(self.options.order, self.scope.homes)
+        self._order = hook(settings, "SPIDERPROJ_ORDER")
         self.ledger = Ledger(self.database, self.frontier, self.scope.judge, self.rank)
         self.seeds_new = [seed for seed in self.options.seeds if self._add_seed(seed)]
         if self.state == "revisit":
@@ -106,6 +108,9 @@ class Job:
 
     def rank(self, judgement: Judgement, url: str) -> order.OrderKey:
         """Return the place of a queued URL in the order."""
+        if self._order is not None:
+            values = scope.values(url, judgement.level, judgement.predicted, judgement.depth)
+            return order.OrderKey(round(self._order(values) * 1000), judgement.depth, 0)
         is_file = judgement.predicted not in (None, ResourceType.HTML) or judgement.role == "requisite"
         return self._rank(order.Place(split(url), judgement.level, judgement.depth, is_file))
 
@@ -127,17 +132,13 @@ class Job:
         self.database.write("INSERT OR REPLACE INTO robots VALUES (?, ?, ?)",
                             (origin, orjson.dumps(columns).decode(), body))  # fmt: skip
 
-    def spool_for(self, url: CrawlURL) -> Callable[[int, Sequence[tuple[str, str]]], Spool | None] | None:
-        """Return what the HTTP client asks at the headers: a place on disk for a large file, None for memory."""
-        return self._spool
-
-    def _spool(self, status: int, headers: Sequence[tuple[str, str]]) -> Spool | None:
-        named = dict(headers)
-        size = named.get("content-length", "")
+    def spool(self, status: int, headers: Headers) -> Spool | None:
+        """Return a place on disk for a large file that begins to arrive, None for a body to keep in memory."""
+        size = headers.get(b"Content-Length") or b""
         if not 200 <= status < 300 or (size.isdigit() and int(size) <= self._stream_above):
             return None
-        kind = mediatype.resource_type(mediatype.parse([named.get("content-type", "")]).essence)
-        if kind in _READ_WHOLE or (not size.isdigit() and kind is ResourceType.IMAGE):
+        kinds = [value.decode("latin-1") for value in headers.getlist(b"Content-Type")]
+        if mediatype.resource_type(mediatype.parse(kinds).essence) in _READ_WHOLE:
             return None
         return self.files.spool()
 
@@ -145,6 +146,8 @@ class Job:
         """Count a capture that the ledger has taken, and tell the scheduler."""
         self.run_ended += 1
         self.run_pages += item.is_good
+        if item.status == 0 and item.url.url in self.options.seed_fallbacks:
+            self._try_fallback(item.url.url)
         self.on_ended(item.url)
 
     def fail(self, error: SpiderprojError) -> None:
@@ -173,8 +176,15 @@ class Job:
             self.database.close()
             for lines in self.lines.values():
                 lines.close()
+            self.files.close()
             self.journal.close()
             self.lock.release()
+
+    def _try_fallback(self, seed: str) -> None:
+        """Go on with http:// where a seed given without a scheme does not answer to https://."""
+        fallback = self.options.seed_fallbacks[seed]
+        self.scope.homes.append(home_of(fallback))
+        self._add_seed(fallback)
 
     def _add_seed(self, seed: str) -> bool:
         return self.ledger.add_seed(seed, self.scope.judge_seed(seed))
@@ -187,18 +197,35 @@ def build_patterns(options: CrawlOptions) -> Patterns | None:
     return Patterns.parse([pattern.text for pattern in options.allow], [pattern.text for pattern in options.deny])
 
 
+def hook(settings: BaseSettings, name: str) -> Callable[[Mapping[str, object]], Any] | None:
+    """Return the function that the setting *name* imports, None when it is empty; ArgumentError when it cannot."""
+    path = settings.get(name)
+    if not path:
+        return None
+    try:
+        module, _, attribute = path.rpartition(".")
+        function = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ArgumentError(name, path, "the import path of a function, such as mymodule.myfunction") from error
+    if not callable(function):
+        raise ArgumentError(name, path, "a function of one argument, the values of docs/arguments.md")
+    return function  # type: ignore[no-any-return]  # what the user's module holds
+
+
 def _set_aside(out: Path) -> None:
     """Rename an earlier crawl's folder out of the way; it is never deleted."""
     if (out / "crawl.db").exists():
-        Lock(out).release()  # refuses when that crawl is running
+        prepare(out).release()  # refuses when that crawl is running
         out.rename(out.with_name(f"{out.name}.{time.strftime('%Y%m%d-%H%M%S')}"))
 
 
 def build_scope(options: CrawlOptions, settings: BaseSettings) -> scope.Scope:
-    """Return the rules that *options* and the two function settings stand for."""
+    """Return the rules that *options* and the SPIDERPROJ_FILTER function stand for."""
     conditions: list[tuple[str, scope.Condition]] = []
     if options.filter:
         conditions.append((f"filter={options.filter}", Filter.parse(options.filter)))
+    if (function := hook(settings, "SPIDERPROJ_FILTER")) is not None:
+        conditions.append((f"SPIDERPROJ_FILTER={settings.get('SPIDERPROJ_FILTER')}", scope.FunctionCondition(function)))
     return scope.Scope(
         mode=options.mode,
         homes=[home_of(seed) for seed in options.seeds],

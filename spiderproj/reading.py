@@ -45,13 +45,15 @@ class Reader:
         )
         types = [value for name, value in headers if name == "content-type"]
         item.content_type = ", ".join(types) or None
-        if "gate_refused" in response.meta:
+        if "gate_refused" in response.meta and 200 <= response.status < 300:
             item.type = response.meta["gate_refused"]
             item.refusal = self._unwanted(item)
         elif response.status in _REDIRECTS:
             self._read_redirect(item, _header(headers, "location"))
         elif 200 <= response.status < 300:
             self._read_answer(item, response, headers, types)
+        elif response.status == 304 and _is_conditional(response):
+            item.etag, item.last_modified = None, None  # the stored ones stand
         else:
             item.problem = f"HTTP {response.status}"
             item.retry = response.status in _PASSING
@@ -69,9 +71,7 @@ class Reader:
         target = item.final_url or location[:200]
         item.links = [Link(target, "", "redirect", "location", "", LinkRole.NAVIGATION, None, problem=problem)]
 
-    def _read_answer(
-        self, item: Capture, response: Response, headers: list[tuple[str, str]], types: list[str]
-    ) -> None:
+    def _read_answer(self, item: Capture, response: Response, headers: list[tuple[str, str]], types: list[str]) -> None:
         head = item.body[: mediatype.SNIFFED_BYTES]
         item.media_type, item.type = mediatype.true_type(types, head, item.url.url)
         broken = [flag for flag in response.flags if flag in _BROKEN_FLAGS]
@@ -109,6 +109,12 @@ class Reader:
             return Decision(Verdict.REFUSED, Reason.TYPE, f"answer: {item.type} is not wanted near an in-scope page")
         rule = f"answer: {item.type} is not wanted at level {item.url.level}"
         return Decision(Verdict.REFUSED, Reason.TYPE, rule)
+
+
+def _is_conditional(response: Response) -> bool:
+    """Say whether we asked for a 304; unasked, it is no answer."""
+    headers = response.request.headers if response.request is not None else {}
+    return b"If-None-Match" in headers or b"If-Modified-Since" in headers
 
 
 def _header(headers: list[tuple[str, str]], wanted: str) -> str | None:

@@ -7,7 +7,7 @@ from scrapy.exceptions import IgnoreRequest
 from spiderproj.models import Decision, Reason, ResourceType, Verdict
 
 
-class Refused(IgnoreRequest):  # noqa: N818 - an outcome, not an error
+class Refused(IgnoreRequest):
     """The URL is not fetched, and why; ``answered`` is its type when a server told it."""
 
     def __init__(self, reason: Reason, rule: str, answered: ResourceType | None = None) -> None:
@@ -16,7 +16,7 @@ class Refused(IgnoreRequest):  # noqa: N818 - an outcome, not an error
         self.answered = answered
 
 
-class Postponed(IgnoreRequest):  # noqa: N818 - an outcome, not an error
+class Postponed(IgnoreRequest):
     """The URL goes back to the frontier until *until* (POSIX seconds)."""
 
     def __init__(self, until: float, why: str) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.crawler import Crawler
 
-    from spiderproj.downloader import Downloader
+    from spiderproj.downloader.turns import Downloader
     from spiderproj.job import Job
 
 logger = logging.getLogger(__name__)
@@ -98,10 +98,19 @@ class FrontierScheduler(BaseScheduler):
             LEASE: leased,
             "download_slot": host_key,
             "verbatim_url": True,
-            "spool": self.job.spool_for(leased),
+            "spool": self.job.spool,
         }
         spider: Any = self._spider
-        return Request(leased.url, callback=spider.parse, errback=spider.failed, meta=meta)
+        headers = self._conditions(leased) if self.job.state == "revisit" else None
+        return Request(leased.url, callback=spider.parse, errback=spider.failed, meta=meta, headers=headers)
+
+    def _conditions(self, leased: CrawlURL) -> dict[str, str]:
+        """Return the headers that ask for a body only where it has changed (RFC 9110, 13.1)."""
+        validators = self.job.ledger.validators(leased)
+        if validators is None:
+            return {}
+        named = {"If-None-Match": validators.etag, "If-Modified-Since": validators.last_modified}
+        return {name: value for name, value in named.items() if value}
 
     def _wait(self, host_key: str) -> float:
         if self._leases[host_key] >= self._downloader.concurrency(host_key):
@@ -113,7 +122,7 @@ class FrontierScheduler(BaseScheduler):
         self._wake()
 
     def _wake(self) -> None:
-        slot = self._crawler.engine._slot  # noqa: SLF001 - no public way to wake the engine (tests/test_facts.py)
+        slot = self._crawler.engine._slot  # no public way to wake the engine (tests/test_facts.py)
         if slot is not None:
             slot.nextcall.schedule()
 

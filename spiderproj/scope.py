@@ -126,8 +126,7 @@ class Scope:
 
     def judge_size(self, url: CrawlURL, resource_type: ResourceType | None, size: int | None) -> Decision | None:
         """Ask the conditions again with the *size* known; None when they let the URL in."""
-        values = _values(url.url, url.level, resource_type, url.depth, url.text, url.via, size)
-        return self._condition_refusal(values)
+        return self._condition_refusal(values(url.url, url.level, resource_type, url.depth, url.text, url.via, size))
 
     def _judge(self, link: Link, source: Source, depth: int, answered: ResourceType | None) -> Judgement:
         parts = urls.split(link.target)
@@ -195,11 +194,11 @@ class Scope:
                 return Decision(Verdict.REFUSED, reason, rule)
         if not self.conditions:
             return None
-        return self._condition_refusal(_values(link.target, level, predicted, depth, link.text, source.url, None))
+        return self._condition_refusal(values(link.target, level, predicted, depth, link.text, source.url, None))
 
-    def _condition_refusal(self, values: Mapping[str, object]) -> Decision | None:
+    def _condition_refusal(self, asked: Mapping[str, object]) -> Decision | None:
         for name, condition in self.conditions:
-            if condition.decide(values) is False:
+            if condition.decide(asked) is False:
                 return Decision(Verdict.REFUSED, Reason.FILTER, name)
         return None
 
@@ -226,16 +225,14 @@ def is_hop(link: Link) -> bool:
     return link.tag == "redirect" or (link.tag == "meta" and link.rel == "refresh")
 
 
-def as_condition(function: Callable[[Mapping[str, object]], bool]) -> Condition:
-    """Return the user's own ``SPIDERPROJ_FILTER`` *function* as a condition."""
-    return _FunctionCondition(function)
+class FunctionCondition:
+    """The user's own ``SPIDERPROJ_FILTER`` function as a condition."""
 
-
-class _FunctionCondition:
     def __init__(self, function: Callable[[Mapping[str, object]], bool]) -> None:
         self._function = function
 
     def decide(self, values: Mapping[str, object]) -> bool | None:
+        """Ask the function."""
         return bool(self._function(values))
 
 
@@ -244,8 +241,14 @@ def _may_be(predicted: ResourceType | None, types: frozenset[ResourceType], *, c
     return predicted in types or (predicted is None and bool(types)) or not certain
 
 
-def _values(
-    url: str, level: Level, resource_type: ResourceType | None, depth: int, text: str, via: str, size: int | None
+def values(
+    url: str,
+    level: Level,
+    resource_type: ResourceType | None,
+    depth: int,
+    text: str = "",
+    via: str = "",
+    size: int | None = None,
 ) -> dict[str, object]:
     """Return what a filter may ask about a URL, under the names of docs/arguments.md."""
     parts = urls.split(url)

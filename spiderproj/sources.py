@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import logging
 import secrets
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from scrapy import Request
 from scrapy.http.request import NO_CALLBACK
 
 from spiderproj import login as signing
-from spiderproj import sitemaps, urls
+from spiderproj import robots, sitemaps, urls
 from spiderproj.errors import ArgumentError
 from spiderproj.mediatype import parse
 from spiderproj.models import Link, LinkRole
@@ -58,7 +59,9 @@ async def _sign_in(crawler: Crawler, job: Job, login: signing.Login) -> None:
     text = response.body.decode("utf-8", "replace") if response is not None else ""
     if response is None or not signing.succeeded(login.form, response.status, text):
         status = "no answer" if response is None else f"status {response.status}"
-        raise ArgumentError("login", str(job.options.login), f"a form that signs in at {form.action} (it gave {status})")
+        raise ArgumentError(
+            "login", str(job.options.login), f"a form that signs in at {form.action} (it gave {status})"
+        )
     logger.info("signed in at %s", urls.origin(form.action))
 
 
@@ -68,18 +71,20 @@ async def read_sitemaps(crawler: Crawler, job: Job) -> None:
         return
     walk = sitemaps.SitemapWalk()
     for origin in dict.fromkeys(urls.origin(seed) for seed in job.options.seeds):
-        named = job.sitemaps_named(origin) or await _named_in_robots(crawler, origin)
-        walk.add(sitemaps.candidates(origin, named))
-    while (url := walk.next()) is not None:
-        response = await _follow(crawler, url)
-        if response is None or response.status != 200:
+        walk.offer(sitemaps.candidates(origin, await _named_in_robots(crawler, origin)))
+    while (step := walk.take()) is not None:
+        response = await _follow(crawler, step.url)
+        if response is None or response.status != 200 or not walk.arrive(step.url, response.url):
             continue
         found = sitemaps.read(response.body, response.url)
-        walk.read(url, response.url, found)
+        walk.offer(found.children, step.level + 1)
         for text, reason in found.problems[:20]:
-            logger.info("sitemap %s: %r: %s", response.url, text[:200], reason)
-        listed = [Link(entry.loc, "", "sitemap", "loc", "", LinkRole.NAVIGATION, None) for entry in found.entries]
+            logger.info("sitemap %s: %r: %s", response.url, text, reason)
+        entries = found.entries[: walk.admit(len(found.entries))]
+        listed = [Link(entry.loc, "", "sitemap", "loc", "", LinkRole.NAVIGATION, None) for entry in entries]
         job.ledger.decide(Source(None, response.url, 0, LinkRole.NAVIGATION), listed)
+    for problem in walk.problems:
+        logger.warning("%s", problem)
 
 
 async def _form(crawler: Crawler, wanted: signing.FormLogin) -> signing.Form:
@@ -95,11 +100,11 @@ async def _form(crawler: Crawler, wanted: signing.FormLogin) -> signing.Form:
     return form
 
 
-async def _named_in_robots(crawler: Crawler, origin: str) -> list[str]:
+async def _named_in_robots(crawler: Crawler, origin: str) -> Sequence[str]:
     response = await _follow(crawler, f"{origin}/robots.txt")
     if response is None or response.status != 200:
-        return []
-    return sitemaps.named_in_robots(response.body, origin)
+        return ()
+    return robots.parse(response.body, crawler.settings.get("ROBOTSTXT_USER_AGENT")).sitemaps
 
 
 async def _follow(crawler: Crawler, url: str) -> Response | None:

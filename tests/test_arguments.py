@@ -74,7 +74,8 @@ WRONG: dict[str, list[str]] = {
     "mirror": [*HOSTILE, "yes"],
     "warc": [*HOSTILE, "yes"],
     "render": [*HOSTILE, "1", "allways"],
-    "window": [*HOSTILE, "22:00", "24:00-06:00", "22:60-06:00", "+0h", "+h", "8h", "22:00-22:00", "+8h\n", "٢٢:00-06:00"],
+    "window": [*HOSTILE, "22:00", "24:00-06:00", "22:60-06:00", "+0h", "+h", "8h", "22:00-22:00", "+8h\n",
+               "٢٢:00-06:00"],
     "window_end": [*HOSTILE, "end"],
     "login": ["", " ", "nothing.toml", ".", "\0", "x" * 300, "x" * 1_000_000, "a\nb", "~nobody-of-that-name/x"],
     "keywords": ["", "  ", "a\nb", "\0", "x" * 1_000_000, "\ud800", "\x9b31m"],
@@ -181,7 +182,8 @@ def test_seed_file(tmp_path: Path) -> None:
 
 
 BAD_LINES = [b"ftp://h/", b"not a url", b"http://h:x/", b"\x89PNG\r", b"http://h/\0", b"{", b"{}", b'{"url": 3}',
-             b"[" * 60_000, b'{"url":' * 9_000, b"x" * 70_000, "http://h/".encode("utf-16"), b"http://u:p@h/"]  # fmt: skip
+             b"[" * 60_000, b'{"url":' * 9_000, b"x" * 70_000, "http://h/".encode("utf-16"),
+             b"http://u:p@h/"]  # fmt: skip
 
 
 @pytest.mark.parametrize("line", BAD_LINES, ids=lambda line: ascii(line)[:20])
@@ -199,12 +201,12 @@ def test_a_seed_file_without_seeds(tmp_path: Path) -> None:
 
 def test_a_long_seed_file_takes_little_memory(tmp_path: Path) -> None:
     """Comments cost nothing, however many; a seed costs about as much as its text."""
-    (tmp_path / "seeds").write_text("# a comment of some length, of no use\n" * 200_000 + "http://h/\n" * 10_000)
+    (tmp_path / "seeds").write_text("# a comment of some length, of no use\n" * 50_000 + "http://h/\n" * 1_000)
     tracemalloc.start()
     assert parse(tmp_path, "@seeds").seeds == ("http://h/",)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 2_000_000
+    assert peak < 500_000
 
 
 @pytest.mark.parametrize(
@@ -237,7 +239,8 @@ def test_a_bad_pattern_file(tmp_path: Path, content: bytes) -> None:
 
 
 UNKNOWN = [("dept", "depth"), ("Mode", "mode"), ("deny.x", "deny"), ("allow.01", "allow"), ("allow.", "allow"),
-           ("denytypes", "deny_types"), ("seeds", "seed"), ("windowend", "window_end"), ("mirror.1", "mirror")]  # fmt: skip
+           ("denytypes", "deny_types"), ("seeds", "seed"), ("windowend", "window_end"),
+           ("mirror.1", "mirror")]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "nearest"), UNKNOWN)
@@ -270,8 +273,11 @@ def test_contradictions(tmp_path: Path, raw: dict[str, str], name: str) -> None:
     assert refusal(tmp_path, raw).name == name
 
 
-@pytest.mark.parametrize("raw", [{"mirror": "1"}, {"warc": "1"}, {"render": "auto"}, {"window": "+8h"}, {"unique": "learn"},
-                                 {"unique": "strict"}, {"keywords": "x"}])  # fmt: skip
+UNBUILT = [{"mirror": "1"}, {"warc": "1"}, {"render": "auto"}, {"window": "+8h"}, {"unique": "learn"},
+           {"unique": "strict"}, {"keywords": "x"}]  # fmt: skip
+
+
+@pytest.mark.parametrize("raw", UNBUILT)
 def test_what_is_not_built_is_refused_until_its_entry_goes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, raw: dict[str, str]
 ) -> None:
@@ -284,12 +290,13 @@ def test_what_is_not_built_is_refused_until_its_entry_goes(
 
 def test_the_seed_is_required(tmp_path: Path) -> None:
     """Without a seed there is no crawl."""
-    with pytest.raises(ArgumentError, match="^seed="):
+    with pytest.raises(ArgumentError, match=r"^seed="):
         parse_arguments({}, tmp_path)
 
 
-FOLDERS = [("http://h/a", "h"), ("http://h:8080/", "h_8080"), ("http://[::1]:8080/", "___1__8080"), ("http://../", "_."),
-           ("http://a$b;c/", "a_b_c"), ("http://-x/", "_x"), ("http://" + "a." * 500, ("a." * 500)[:200]),
+FOLDERS = [("http://h/a", "h"), ("http://h:8080/", "h_8080"), ("http://[::1]:8080/", "___1__8080"),
+           ("http://../", "_."), ("http://a$b;c/", "a_b_c"), ("http://-x/", "_x"),
+           ("http://" + "a." * 500, ("a." * 500)[:200]),
            ("http://bücher.example/", "xn--bcher-kva.example")]  # fmt: skip
 
 
@@ -307,8 +314,10 @@ def test_paths_are_seen_from_the_working_folder(tmp_path: Path) -> None:
     assert parse(tmp_path, out="/srv/copy").out == Path("/srv/copy")
 
 
-BELONGING: list[dict[str, str]] = [{"mode": "directory"}, {"select": "page:all"}, {"near": "1"}, {"requisites": "1"},
-             {"depth": "3"}, {"allow": "a"}, {"deny": "a"}, {"deny_types": "image"}, {"filter": "x"}, {"sitemap": "on"}]  # fmt: skip
+BELONGING: list[dict[str, str]] = [
+    {"select": "page:all"}, {"near": "1"}, {"requisites": "1"}, {"depth": "3"}, {"allow": "a"}, {"deny": "a"},
+    {"deny_types": "image"}, {"filter": "x"}, {"sitemap": "on"}, {"mode": "files", "select": "page:all"},
+]  # fmt: skip
 OTHERS: list[dict[str, str]] = [{"order": "depth"}, {"gate": "get"}, {"out": "elsewhere"}, {"fresh": "1"},
                                 {"unique": "off"}]  # fmt: skip
 
@@ -317,10 +326,9 @@ OTHERS: list[dict[str, str]] = [{"order": "depth"}, {"gate": "get"}, {"out": "el
 def test_differences(tmp_path: Path, raw: dict[str, str]) -> None:
     """Differences and fingerprint see exactly the arguments that change which URLs belong."""
     old, new = parse(tmp_path), parse(tmp_path, **raw)
-    found = differences(old, new)
-    assert set(found) - {"select"} == (set(raw) if raw in BELONGING else set()) - {"select"}
-    assert (old.fingerprint() == new.fingerprint()) is not found
-    assert (old.fingerprint() != new.fingerprint()) is bool(found)
+    expected = list(raw) if raw in BELONGING else []
+    assert differences(old, new) == expected
+    assert (old.fingerprint() != new.fingerprint()) is bool(expected)
 
 
 def test_the_order_of_lists_is_no_difference(tmp_path: Path) -> None:
@@ -342,7 +350,7 @@ def test_json_gives_the_options_back(tmp_path: Path) -> None:
     text = options.to_json()
     again = CrawlOptions.from_json(text)
     assert again == options
-    assert repr(again) == repr(options)
+    assert list(map(type, vars(again).values())) == list(map(type, vars(options).values()))
     assert again.to_json() == text
     assert "\n" not in text
 
@@ -369,14 +377,15 @@ WORDS = st.sampled_from(
 TEXTS = st.text(max_size=60) | st.lists(WORDS, max_size=8).map("".join)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=200)
 @given(st.dictionaries(NAMES, TEXTS, max_size=4))
 def test_any_text_is_read_or_refused_in_one_line(raw: dict[str, str]) -> None:
     """Whatever is given, it is understood and survives storing, or it raises one printable line."""
+    message = ""
     try:
         options = parse_arguments({"seed": SEED, **raw}, Path("/nowhere"))
-    except ArgumentError as error:
-        assert str(error).isprintable()
-        assert len(str(error)) <= 400
-    else:
         assert CrawlOptions.from_json(options.to_json()) == options
+    except ArgumentError as error:
+        message = str(error)
+    assert message.isprintable()
+    assert len(message) <= 400

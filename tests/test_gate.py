@@ -87,8 +87,8 @@ def test_refusals_say_why() -> None:
     by_context = ask("auto", "/get", HTML, ResourceType.IMAGE)
     by_ending = ask("extension", "/a.zip")
 
-    assert (Reason.TYPE, "gate=auto: linked as image, which is not wanted") == by_context[1:]
-    assert (Reason.TYPE, "gate=extension: zip means archive, which is not wanted") == by_ending[1:]
+    assert by_context[1:] == (Reason.TYPE, "gate=auto: linked as image, which is not wanted")
+    assert by_ending[1:] == (Reason.TYPE, "gate=extension: zip means archive, which is not wanted")
 
 
 JUDGEMENTS = [
@@ -202,7 +202,7 @@ def test_what_decides_nothing_teaches_nothing(head: Head) -> None:
     gate = Gate("auto")
     gate.on_head(DOUBTFUL, HOST, head)
 
-    assert [] == gate.rows()
+    assert gate.rows() == []
 
 
 def test_a_contrary_answer_doubles_the_proof() -> None:
@@ -215,7 +215,7 @@ def test_a_contrary_answer_doubles_the_proof() -> None:
         gate.on_head(DOUBTFUL, HOST, Head(200, ["image/png"]))
         asked.append(gate.before(DOUBTFUL, HOST, None, HTML, 1).ask)
 
-    assert [Ask.HEAD] * (3 * CERTAIN_AFTER - 1) + [Ask.REFUSE] == asked
+    assert asked == [Ask.HEAD] * (3 * CERTAIN_AFTER - 1) + [Ask.REFUSE]
 
 
 def test_audits() -> None:
@@ -224,7 +224,7 @@ def test_audits() -> None:
     asked = [gate.before(DOUBTFUL, HOST, None, HTML, key).ask for key in range(-500, 500)]
 
     assert [Ask.HEAD if key % AUDIT_EVERY == 0 else Ask.REFUSE for key in range(-500, 500)] == asked
-    assert 1000 // AUDIT_EVERY == gate.counts.audits
+    assert gate.counts.audits == 1000 // AUDIT_EVERY
 
 
 def test_rows_carry_over() -> None:
@@ -243,7 +243,7 @@ def test_families_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     for ending in "abcde":
         known.learn(HOST, f"/x.{ending}", ResourceType.DATA)
 
-    assert ["c", "d", "e"] == [row.ending for row in known.rows()]
+    assert [row.ending for row in known.rows()] == ["c", "d", "e"]
 
 
 FAILURES = [
@@ -268,10 +268,10 @@ def test_head_is_given_up_where_it_fails(head: Head) -> None:
         gate.on_get(DOUBTFUL, HOST, ResourceType.HTML, HTML, head)
         usable.append(gate.head_usable(HOST))
 
-    assert [True, True, False] == usable
+    assert usable == [True, True, False]
     assert gate.head_usable("example.net")
     assert Ask.GET is gate.before(DOUBTFUL, HOST, None, HTML, 1).ask
-    assert (3, 1) == (gate.counts.head_failures, gate.counts.hosts_without_head)
+    assert (gate.counts.head_failures, gate.counts.hosts_without_head) == (3, 1)
 
 
 def test_a_good_head_forgives_failures() -> None:
@@ -296,7 +296,7 @@ def test_head_is_given_up_where_it_lies() -> None:
     gate.on_get(DOUBTFUL, HOST, ResourceType.IMAGE, HTML, Head(200, ["text/html"]))
 
     assert not gate.head_usable(HOST)
-    assert (2, 1) == (gate.counts.head_lies, gate.counts.hosts_without_head)
+    assert (gate.counts.head_lies, gate.counts.hosts_without_head) == (2, 1)
 
 
 def test_a_difference_that_decides_nothing_is_no_lie() -> None:
@@ -326,7 +326,7 @@ def test_hosts_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         for _ in range(3):
             gate.on_get(DOUBTFUL, host, ResourceType.HTML, HTML, Head(405))
 
-    assert [True, False, False] == [gate.head_usable(host) for host in ("a", "b", "c")]
+    assert [gate.head_usable(host) for host in ("a", "b", "c")] == [True, False, False]
 
 
 def test_counts() -> None:
@@ -336,7 +336,7 @@ def test_counts() -> None:
         gate.before(parts_of(target), HOST, hint, HTML, 1)
     counts = gate.counts
 
-    assert (1, 1, 1, 1) == (counts.get, counts.head, counts.refused_by_context, counts.refused_by_learning)
+    assert (counts.get, counts.head, counts.refused_by_context, counts.refused_by_learning) == (1, 1, 1, 1)
 
 
 def test_wrong_mode() -> None:

@@ -38,8 +38,8 @@ class Command(ScrapyCrawl):
         if args != [SiteSpider.name]:
             super().run(args, opts)
             return
-        assert self.settings is not None
-        assert self.crawler_process is not None
+        if self.settings is None or self.crawler_process is None:
+            raise RuntimeError("scrapy.cmdline sets both before it calls run()")
         if self.settings.get("LOG_LEVEL") != "DEBUG":
             for name in _CHATTY:
                 logging.getLogger(name).setLevel(logging.WARNING)

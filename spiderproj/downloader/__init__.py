@@ -1,1 +1,1 @@
-"""Fetch over HTTP/1.1: bounded in size, time and memory, and only from addresses that may be dialled."""
+"""Fetching: turns of each host (concurrency, delay, back-off) and our own HTTP/1.1 client."""

@@ -44,11 +44,22 @@ class Exchange:
     ``over``: nothing more is read. ``whole``: all of the answer came. ``flags``: as Decoder's.
     """
 
-    __slots__ = (
-        "_body", "_clock", "_decoder", "_mark", "_mark_at", "_on_head", "_patience", "_paused_at", "_seen", "_seen_at",
-        "_wire", "deadline", "flags", "head", "latency", "max_size", "method", "over", "parser", "received", "size",
-        "spool", "started", "stopped", "whole",
-    )  # fmt: skip
+    # Defaults live in the class: an exchange is made for every request, and few of these ever change.
+    head: Head | None = None
+    latency = 0.0  # seconds from the request to the end of the headers
+    received = 0  # bytes from the connection
+    size = 0  # bytes of body after decoding
+    flags: frozenset[str] = frozenset()
+    spool: Spool | None = None
+    stopped: Exception | None = None
+    over = False
+    whole = False
+    _decoder: Decoder | None = None
+    _body: bytes | bytearray = b""
+    _wire = 0  # bytes of body before decoding
+    _seen = 0
+    _mark = 0
+    _paused_at: float | None = None
 
     def __init__(
         self,
@@ -64,23 +75,9 @@ class Exchange:
         self.max_size = max_size
         self.deadline = deadline
         self.parser = ResponseParser(method)
-        self.head: Head | None = None
-        self.latency = 0.0  # seconds from the request to the end of the headers
-        self.received = 0  # bytes from the connection
-        self.size = 0  # bytes of body after decoding
-        self.flags: set[str] = set()
-        self.spool: Spool | None = None
-        self.stopped: Exception | None = None
-        self.over = False
-        self.whole = False
         self._patience = patience
         self._clock = clock
         self._on_head = on_head
-        self._decoder: Decoder | None = None
-        self._body: bytes | bytearray = b""
-        self._wire = 0  # bytes of body before decoding
-        self._seen = self._mark = 0
-        self._paused_at: float | None = None
         self.begin()
 
     def begin(self) -> None:
@@ -209,6 +206,6 @@ class Exchange:
         if self._decoder is not None and self.stopped is None:
             for piece in self._decoder.finish():
                 self._keep(piece)
-            self.flags |= self._decoder.flags
+            self.flags = frozenset(self._decoder.flags)
             if self._decoder.active and self.size:
-                self.flags.add("decoded")
+                self.flags |= {"decoded"}

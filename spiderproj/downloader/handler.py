@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 from weakref import WeakValueDictionary
 
-from pydispatch.dispatcher import getAllReceivers  # type: ignore[import-untyped]  # has no types
+from pydispatch.dispatcher import getReceivers  # type: ignore[import-untyped]  # has no types
 from scrapy import signals
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
@@ -123,7 +123,7 @@ class HttpHandler(BaseDownloadHandler):
 
     def _has_listeners(self) -> bool:
         """Tell whether anybody listens to headers_received."""
-        return next(getAllReceivers(self.crawler, signals.headers_received), None) is not None
+        return bool(getReceivers(self.crawler, signals.headers_received))  # signals are connected with it as the sender
 
     def _on_head(self, request: Request, exchange: Exchange) -> None:
         """Let others stop the body or take it elsewhere."""
@@ -185,18 +185,27 @@ class HttpHandler(BaseDownloadHandler):
         return response
 
 
-@lru_cache(maxsize=512)
-def _title(name: str) -> bytes:
-    """Return *name* as Headers writes it."""
-    return name.title().encode("latin-1") if len(name) < 128 else name.encode("latin-1").title()
-
-
 def _headers(head: Head) -> Headers:
     """Return Scrapy's Headers, filled without normalising every name and value again."""
+    fields: dict[bytes, list[bytes]] = {}
+    for field in head.headers:
+        name, value = _known_field(field) if len(field[1]) <= _SHORT else _encoded(field)
+        if name in fields:
+            fields[name].append(value)
+        else:
+            fields[name] = [value]
     headers = Headers()
-    for name, values in head.fields.items():
-        dict.__setitem__(headers, _title(name), [value.encode("latin-1") for value in values])
+    dict.update(headers, fields)
     return headers
+
+
+def _encoded(field: tuple[str, str]) -> tuple[bytes, bytes]:
+    """Return name and value of *field* as Headers holds them."""
+    return field[0].encode("latin-1").title(), field[1].encode("latin-1")
+
+
+_SHORT = 128
+_known_field = lru_cache(maxsize=2048)(_encoded)  # most fields come with every answer of a server
 
 
 def _tls_context(settings: BaseSettings) -> ssl.SSLContext:

@@ -14,11 +14,10 @@ if TYPE_CHECKING:
 _URL = re.compile(
     r"(https?)://(?:[^/?#@]*@)?(\[[0-9A-Fa-f:.]+\]|[^/?#@:\[\]]+)(?::([0-9]{1,5}))?(/[^#]*|\?[^#]*)?(?:#.*)?"
 )
-_VISIBLE = re.compile(r"[!-~]+")
 _METHOD = re.compile(r"[A-Z][A-Z-]{0,31}")
 _PORTS = {"http": 80, "https": 443}
 _OURS = frozenset((b"Host", b"Content-Length", b"Transfer-Encoding", b"Connection", b"Proxy-Authorization"))
-_ACCEPT_ENCODING = f"Accept-Encoding: {ACCEPT_ENCODING}\r\n".encode()
+_ACCEPT_ENCODING = f"\r\nAccept-Encoding: {ACCEPT_ENCODING}".encode()
 
 
 class Origin(NamedTuple):
@@ -35,7 +34,7 @@ def read_url(url: str) -> tuple[Origin, str]:
     Raises BadRequestError for a URL that is not http(s), or has blanks, control or non-ASCII characters.
     """
     match = _URL.fullmatch(url)
-    if match is None or _VISIBLE.fullmatch(url) is None:
+    if match is None or not (url.isascii() and url.isprintable()) or " " in url:
         raise BadRequestError(f"{url[:200]!a}: expected an http or https URL in ASCII without blanks")
     scheme, host, port, target = match.groups()
     number = int(port) if port else _PORTS[scheme]
@@ -56,21 +55,25 @@ def write_request(request: Request, origin: Origin, target: str) -> bytes:
     method = request.method
     headers = request.headers
     host = dict.get(headers, b"Host")  # dict's own methods: those of Headers title-case every name again
-    lines = [b"%b %b HTTP/1.1\r\n" % (method.encode(), target.encode())]
-    lines.append(b"Host: %b\r\n" % (host[0] if host else _authority(origin)))
+    parts = [method.encode(), b" ", target.encode(), b" HTTP/1.1\r\nHost: ", host[0] if host else _authority(origin)]
+    ends = 2
     for name, values in dict.items(headers):
         if name not in _OURS:
-            lines.extend([b"%b: %b\r\n" % (name, value) for value in values])
+            for value in values:
+                parts += (b"\r\n", name, b": ", value)
+                ends += 1
     if not dict.__contains__(headers, b"Accept-Encoding"):
-        lines.append(_ACCEPT_ENCODING)
+        parts.append(_ACCEPT_ENCODING)
+        ends += 1
     body = request.body
     if body or method in ("POST", "PUT", "PATCH"):
-        lines.append(b"Content-Length: %d\r\n" % len(body))
-    head = b"".join(lines)
-    ends = len(lines)
+        parts.append(b"\r\nContent-Length: %d" % len(body))
+        ends += 1
+    parts.append(b"\r\n")
+    head = b"".join(parts)
     if head.count(b"\n") != ends or head.count(b"\r") != ends or b"\0" in head or not _METHOD.fullmatch(method):
         raise BadRequestError(f"{method[:40]!a} {target[:100]!a}: a control character in the method or a header")
-    return b"%b\r\n%b" % (head, body)
+    return head + b"\r\n" + body
 
 
 def _authority(origin: Origin) -> bytes:

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
 _engine = logging.getLogger("scrapy.core.engine")
-_scraper = logging.getLogger("scrapy.core.scraper")
 
 
 class LeanLogFormatter(LogFormatter):
@@ -23,12 +22,11 @@ class LeanLogFormatter(LogFormatter):
         """Return the line for a response, None below DEBUG."""
         return super().crawled(request, response, spider) if _engine.isEnabledFor(logging.DEBUG) else None
 
-    def scraped(self, item: Any, response: Response | Failure | None, spider: Spider) -> LogFormatterResult | None:  # type: ignore[override]  # noqa: ANN401 - Scrapy's signature
+    def scraped(
+        self,
+        item: Any,  # noqa: ANN401, ARG002 - Scrapy's signature
+        response: Response | Failure | None,  # noqa: ARG002
+        spider: Spider,  # noqa: ARG002
+    ) -> None:  # type: ignore[override]  # Scrapy allows None
         """Say nothing: a capture is too large to print, and every URL has its row in the store."""
-        return None
-
-    def download_error(
-        self, failure: Failure, request: Request, spider: Spider, errmsg: str | None = None
-    ) -> LogFormatterResult | None:  # type: ignore[override]  # Scrapy allows None
-        """Say nothing: a failure is a row with its reason."""
-        return None
+        return

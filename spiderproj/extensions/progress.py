@@ -18,7 +18,7 @@ from spiderproj.politeness import forecast
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from spiderproj.downloader import Downloader
+    from spiderproj.downloader.turns import Downloader
     from spiderproj.job import Job
 
 logger = logging.getLogger(__name__)
@@ -71,7 +71,9 @@ class Progress:
         pages, pending = self._job.run_pages, self._job.frontier.pending
         rate = pages / max(time.monotonic() - self._began, 0.001)
         left = f"{_duration(pending / rate)} for what is known" if rate > 0 and pending else "-"
-        return f"{pages:,} pages  {pending:,} pending  {rate:,.1f} pages/s  limit: {self._downloader.main_limit()}  {left}"
+        return (
+            f"{pages:,} pages  {pending:,} pending  {rate:,.1f} pages/s  limit: {self._downloader.main_limit()}  {left}"
+        )
 
     def _opening(self) -> list[str]:
         job, options = self._job, self._job.options

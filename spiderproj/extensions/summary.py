@@ -19,7 +19,7 @@ from spiderproj.store.figures import Figures, figures
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from spiderproj.downloader import Downloader
+    from spiderproj.downloader.turns import Downloader
     from spiderproj.job import Job
 
 logger = logging.getLogger(__name__)

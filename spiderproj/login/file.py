@@ -27,6 +27,7 @@ _HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,100}")  # a token, RFC
 _PRINTABLE = re.compile("[ -~]{0,8192}")
 _CONTROL = re.compile("[\x00-\x1f\x7f]")
 _MEDIA_TYPE = re.compile(r"[\w.+-]{1,100}/[\w.+-]{1,100}", re.ASCII)
+_PLACE = re.compile(r"at (?:line \d+, column \d+|end of document)")  # in a TOMLDecodeError
 _OURS = {"host", "connection", "content-length", "content-type", "transfer-encoding", "te", "upgrade", "cookie"}
 
 
@@ -58,7 +59,7 @@ def _tables(path: Path) -> dict[str, object]:
     try:
         return tomllib.loads(content.decode())
     except (ValueError, RecursionError) as error:  # TOMLDecodeError and UnicodeDecodeError are ValueErrors
-        place = re.search(r"at line \d+, column \d+", str(error))  # nothing else: the message may quote a secret
+        place = _PLACE.search(str(error))  # and nothing else of the message, which may quote a secret
         where = f" (wrong {place[0]})" if place else ""
         raise ArgumentError("login", str(path), f"a TOML file in UTF-8{where}") from None
 

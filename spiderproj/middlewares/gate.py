@@ -41,7 +41,7 @@ class GateMiddleware:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Read SPIDERPROJ_HEAD_TIMEOUT and listen for headers."""
         gate = cls(crawler, crawler.settings.getfloat("SPIDERPROJ_HEAD_TIMEOUT"))
-        if not gate._job.scope.wants_every_type:  # noqa: SLF001 - our own instance
+        if not gate._job.scope.wants_every_type:
             crawler.signals.connect(gate.headers_received, signals.headers_received)
         return gate
 
@@ -86,9 +86,7 @@ class GateMiddleware:
             request.meta["gate_refused"] = refused
             raise StopDownload(fail=False)
 
-    async def _ask(
-        self, request: Request, lease: CrawlURL, parts: URLParts, wanted: frozenset[ResourceType]
-    ) -> None:
+    async def _ask(self, request: Request, lease: CrawlURL, parts: URLParts, wanted: frozenset[ResourceType]) -> None:
         host = request.meta["download_slot"]
         meta = {
             "download_slot": host,
@@ -100,14 +98,13 @@ class GateMiddleware:
         try:
             response = await self._crawler.engine.download_async(question)
         except Exception:  # noqa: BLE001 - a HEAD that fails decides nothing; the GET will tell
-            self._gate.on_head(parts, host, None, ())
             request.meta["head"] = Head(None, ())
             return
-        values = _content_types(response.headers)
-        self._gate.on_head(parts, host, response.status, values)
-        request.meta["head"] = Head(response.status, values)
-        if judge_head(response.status, values, wanted) is HeadAnswer.UNWANTED:
-            found = mediatype.resource_type(mediatype.parse(values).essence)
+        head = Head(response.status, _content_types(response.headers))
+        self._gate.on_head(parts, host, head)
+        request.meta["head"] = head
+        if judge_head(head, wanted) is HeadAnswer.UNWANTED:
+            found = mediatype.resource_type(mediatype.parse(head.values).essence)
             raise Refused(Reason.TYPE, f"HEAD: {found} is not wanted at level {lease.level}", found)
 
 

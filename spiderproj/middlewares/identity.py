@@ -27,7 +27,7 @@ class IdentityMiddleware:
         self._jar = CookieJar() if with_cookies else None
         if self._jar is not None and self._login is not None:
             for cookie in self._login.cookies:
-                self._jar.add(cookie.url, cookie.name, cookie.value)
+                self._jar.add(f"{cookie.origin}/", cookie.name, cookie.value)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from spiderproj.downloader import Downloader
+    from spiderproj.downloader.turns import Downloader
     from spiderproj.job import Job
 
 logger = logging.getLogger(__name__)

@@ -8,6 +8,7 @@ import xxhash
 
 from spiderproj.errors import SpiderprojError, UnsafePathError
 from spiderproj.items import Capture
+from spiderproj.models import ResourceType
 from spiderproj.paths import relative_path
 
 if TYPE_CHECKING:
@@ -52,7 +53,9 @@ class FilesPipeline:
                 item.spool.discard()
                 item.spool = None
             return
-        item.path = relative_path(item.url.url, item.type, item.media_type, home_scheme=self._job.home_scheme)
+        item.path = relative_path(
+            item.url.url, item.type or ResourceType.OTHER, item.media_type, home_scheme=self._job.home_scheme
+        )
         self._job.journal.note(item.path)
         if item.spool is not None:
             item.spool.commit(item.path)

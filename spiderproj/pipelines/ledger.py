@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Self
 
 from scrapy import signals
 
+from spiderproj.errors import SpiderprojError
 from spiderproj.files import json_line
 from spiderproj.items import Capture, LinkItem
 from spiderproj.models import Decision, Reason, Verdict
 from spiderproj.store import LinkRow, Outcome
-from spiderproj.urls import split
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -38,24 +38,33 @@ class LedgerPipeline:
 
     async def process_item(self, item: object) -> object:
         """Write what *item* says about its URL."""
-        if not isinstance(item, Capture):
-            return item
-        rows: list[LinkRow] = []
+        if isinstance(item, Capture):
+            try:
+                rows = self._write(item)
+            except SpiderprojError as error:
+                self._job.fail(error)
+            else:
+                self._job.ended(item)
+                if self._has_feeds and rows:
+                    await self._feed(item, rows)
+        return item
+
+    def _write(self, item: Capture) -> list[LinkRow]:
         if item.wait_until is not None:
             self._job.frontier.release(item.url.id, item.wait_until, failed=False)
         elif item.retry and item.url.attempts < self._retries:
             self._job.frontier.release(item.url.id, time.time() + _pause(item.url.attempts), failed=True)
+        elif item.status == 304:
+            if not self._job.ledger.unchanged(item.url, item.fetched_at, item.seconds):
+                self._job.frontier.release(item.url.id, time.time(), failed=True)
         elif item.refusal is not None:
             self._job.ledger.refuse(item.url, item.refusal, item.type)
         elif item.status == 0:
             decision = Decision(Verdict.REFUSED, Reason.ERROR, item.problem or "no answer")
             self._job.ledger.refuse(item.url, decision)
         else:
-            rows = self._record(item)
-        self._job.ended(item)
-        if self._has_feeds and rows:
-            await self._feed(item, rows)
-        return item
+            return self._record(item)
+        return []
 
     def _record(self, item: Capture) -> list[LinkRow]:
         outcome = Outcome(

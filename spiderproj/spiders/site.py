@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from scrapy import Spider
 
 from spiderproj.arguments import CrawlOptions, parse_arguments
+from spiderproj.errors import SpiderprojError
 from spiderproj.items import Capture
 from spiderproj.job import Job
 from spiderproj.levels import moved_home
@@ -20,6 +21,7 @@ from spiderproj.reading import Reader
 from spiderproj.refusals import Postponed, Refused
 from spiderproj.scheduler import LEASE
 from spiderproj.sources import read_sitemaps, sign_in
+from spiderproj.urls import port_number, split
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -63,10 +65,19 @@ class SiteSpider(Spider):
             token=self.settings.get("ROBOTSTXT_USER_AGENT"),
         )
 
+    @property
+    def seed_addresses(self) -> list[tuple[str, int]]:
+        """Host and port of each seed: what may be dialled although it is not public."""
+        seeds = (*self.options.seeds, *self.options.seed_fallbacks.values())
+        return [(parts.host, port_number(parts)) for parts in map(split, seeds)]
+
     async def start(self) -> AsyncIterator[Any]:
         """Sign in and read sitemaps; the seeds are in the frontier already."""
-        await sign_in(self.crawler, self.job)
-        await read_sitemaps(self.crawler, self.job)
+        try:
+            await sign_in(self.crawler, self.job)
+            await read_sitemaps(self.crawler, self.job)
+        except SpiderprojError as error:
+            self.job.fail(error)
         for _ in ():
             yield _
 
@@ -91,7 +102,7 @@ class SiteSpider(Spider):
             self._note_failure(item, error)
         return [item]
 
-    def _note_failure(self, item: Capture, error: BaseException) -> None:
+    def _note_failure(self, item: Capture, error: BaseException | None) -> None:
         kind = getattr(error, "kind", None)
         item.problem = kind or type(error).__name__
         item.retry = kind not in _LASTING

@@ -6,6 +6,11 @@ from typing import NamedTuple
 
 from spiderproj.store.database import Database
 
+_ERRORS = """
+SELECT error, count(*) FROM urls JOIN fetches ON fetches.id = urls.fetch WHERE error IS NOT NULL GROUP BY error
+UNION ALL SELECT rule, count(*) FROM urls WHERE reason = 'error' GROUP BY rule
+"""
+
 
 class Figures(NamedTuple):
     """Counts over the whole crawl, all runs together; every one is a query, so it cannot drift from the rows."""
@@ -35,8 +40,6 @@ def figures(database: Database) -> Figures:
         links_total=scalar("SELECT coalesce(sum(json_array_length(links)), 0) FROM page_links"),
         refused=dict(database.execute("SELECT reason, count(*) FROM urls WHERE verdict = 'refused'"
                                       " GROUP BY reason ORDER BY 2 DESC").fetchall()),
-        errors=dict(database.execute(
-            "SELECT error, count(*) FROM urls JOIN fetches ON fetches.id = urls.fetch WHERE error IS NOT NULL"
-            " GROUP BY error UNION ALL SELECT rule, count(*) FROM urls WHERE reason = 'error' GROUP BY rule").fetchall()),
+        errors=dict(database.execute(_ERRORS).fetchall()),
         pending=scalar("SELECT count(*) FROM frontier"),
     )  # fmt: skip

@@ -28,6 +28,23 @@ _KEYS_A_QUERY = 400
 _RETRIED = (Reason.ERROR.value, Reason.ROBOTS.value, Reason.WINDOW.value, Reason.BUDGET.value)
 
 
+_VALIDATORS = (
+    "SELECT f.etag, f.last_modified FROM urls AS u JOIN fetches AS f ON f.id = u.fetch"
+    " JOIN contents AS c ON c.id = f.content WHERE u.id = ?"
+)
+_LAST_GOOD = (
+    "SELECT f.type, f.content_type, f.size, f.content, f.duplicate, f.etag, f.last_modified, f.title"
+    " FROM urls AS u JOIN fetches AS f ON f.id = u.fetch JOIN contents AS c ON c.id = f.content WHERE u.id = ?"
+)
+
+
+class Validators(NamedTuple):
+    """What the server said to recognise a stored body by (RFC 9110, 8.8)."""
+
+    etag: str | None
+    last_modified: str | None
+
+
 class Content(NamedTuple):
     """A body that is stored: under which path, and which URL brought it first."""
 
@@ -109,6 +126,24 @@ class Ledger:
         self._settle(url, decision, outcome.type, fetch)
         return rows
 
+    def validators(self, url: CrawlURL) -> Validators | None:
+        """Return what a conditional request may ask with: only while the body they speak of is stored."""
+        row = self._db.execute(_VALIDATORS, (url.id,)).fetchone()
+        return Validators(*row) if row and (row[0] or row[1]) else None
+
+    def unchanged(self, url: CrawlURL, fetched_at: float, seconds: float) -> bool:
+        """Write that a revisit brought 304, and end the lease; False when the stored body is gone meanwhile."""
+        row = self._db.execute(_LAST_GOOD, (url.id,)).fetchone()
+        if row is None:
+            return False
+        resource_type = ResourceType(row[0]) if row[0] else None
+        outcome = Outcome(
+            status=304, fetched_at=fetched_at, seconds=seconds, type=resource_type, content_type=row[1], size=row[2],
+            content=row[3], duplicate=bool(row[4]), etag=row[5], last_modified=row[6], title=row[7],
+        )  # fmt: skip
+        self.record(url, outcome, (), Decision(Verdict.FETCHED, None, ""))
+        return True
+
     def refuse(self, url: CrawlURL, decision: Decision, answered: ResourceType | None = None) -> None:
         """Write that a leased URL is not fetched after all, with its type if a server told it, and end its lease."""
         self._settle(url, decision, answered, None)
@@ -137,6 +172,7 @@ class Ledger:
 
     def add_content(self, url: CrawlURL, digest: bytes, links: int, size: int, path: str) -> Content:
         """Record a body that has just been written to *path*."""
+        self._db.write("DELETE FROM contents WHERE path = ?", (path,))  # what the file held before, on a revisit
         cursor = self._db.write(
             "INSERT INTO contents (digest, links, size, path, url) VALUES (?, ?, ?, ?, ?)",
             (digest, links, size, path, url.id))  # fmt: skip

@@ -66,6 +66,7 @@ CREATE TABLE contents (
     url INTEGER NOT NULL REFERENCES urls (id)
 );
 CREATE INDEX contents_digest ON contents (digest, links);
+CREATE INDEX contents_path ON contents (path);
 
 CREATE TABLE fetches (
     id INTEGER PRIMARY KEY,

@@ -1,0 +1,169 @@
+"""Serve a virtual site of a million pages and more, each computed from its URL, and count what is asked for.
+
+    python -m bench.dyn_server --pages 1200000 --port 8804
+
+Page 0 is ``/``, page i is ``/d<i // 10000>/e<i // 100 % 100>/p<i>.html``. A page links to its 20 children (20 i + 1 ...),
+so that the tree reaches every page, to its parent, to pages 1 to 8, and to twelve pages chosen by a fixed hash; a
+complete crawl from ``/`` is exactly N pages and robots.txt. Every page has an ETag and answers If-None-Match.
+
+At the end (SIGINT, SIGTERM) it prints one line of JSON: distinct pages, repeated GETs, unknown URLs, answers of 304,
+requests by method, connections, and the most that were open at once. Ask for ``/-/counts`` to see it meanwhile.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import re
+import signal
+from collections import Counter
+from contextlib import suppress
+
+_FANOUT, _CROSS = 20, 12
+_GOLDEN, _MASK = 0x9E3779B97F4A7C15, (1 << 64) - 1
+_PAGE = re.compile(r"/d(\d+)/e(\d+)/p(\d+)\.html")
+_FILLER = (
+    b"<p>" + b"alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho " * 4 + b"</p>\n"
+)
+_MISSING = b"HTTP/1.1 404 Not Found\r\nContent-Type: text/html\r\nContent-Length: 13\r\n\r\n<h1>404</h1>\n"
+_ROBOTS = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 24\r\n\r\nUser-agent: *\nDisallow:\n"
+
+
+class VirtualSite:
+    """The pages, and the count of what was asked for."""
+
+    def __init__(self, pages: int, page_bytes: int) -> None:
+        self._pages, self._bytes = pages, page_bytes
+        self._served = bytearray(pages)
+        self._nav = b"".join(b'<a href="%s">Section %d</a> ' % (path(n), n) for n in range(1, min(9, pages)))
+        self.counts: Counter[str] = Counter()
+
+    def answer(self, method: str, target: str, etag: str) -> bytes:
+        """Return the whole response to a request."""
+        self.counts[method] += 1
+        if target == "/robots.txt":
+            return _head_only(_ROBOTS, method)
+        if target == "/-/counts":
+            return _response(b"application/json", b"", json.dumps(self.counts).encode())
+        number = self._number(target)
+        if number is None:
+            self.counts["missing"] += 1
+            return _head_only(_MISSING, method)
+        own = f'"{number}"'
+        if method == "GET":
+            self.counts["repeats" if self._served[number] else "distinct"] += 1
+            self._served[number] = 1
+        if etag == own:
+            self.counts["not_modified"] += 1
+            return b"HTTP/1.1 304 Not Modified\r\nETag: %s\r\n\r\n" % own.encode()
+        return _head_only(
+            _response(b"text/html; charset=utf-8", b"ETag: %s\r\n" % own.encode(), self.body(number)), method
+        )
+
+    def body(self, number: int) -> bytes:
+        """Return page *number*: its links, then text up to the size asked for."""
+        children = range(number * _FANOUT + 1, min(number * _FANOUT + _FANOUT + 1, self._pages))
+        lines = [
+            b'<!doctype html><html><head><meta charset="utf-8"><title>Page %d</title></head><body>' % number,
+            self._nav,
+            *(b'<a href="%s">child %d</a>' % (path(child), child) for child in children),
+            b'<a href="%s">up</a>' % path(max(0, number - 1) // _FANOUT),
+            *(b'<a href="%s#s">see %d</a>' % (path(other), other) for other in self._others(number)),
+        ]
+        missing = self._bytes - sum(map(len, lines))
+        return b"\n".join([*lines, _FILLER * max(0, missing // len(_FILLER)), b"</body></html>\n"])
+
+    def _others(self, number: int) -> list[int]:
+        state, found = (number + 1) * _GOLDEN & _MASK, []
+        for step in range(1, _CROSS + 1):
+            state = (state * _GOLDEN + step) & _MASK
+            found.append((state >> 20) % self._pages)
+        return found
+
+    def _number(self, target: str) -> int | None:
+        """Return the page that *target* names, None when it is not exactly a page's path."""
+        if target == "/":
+            return 0
+        match = _PAGE.fullmatch(target)
+        number = int(match[3]) if match else 0
+        return number if 0 < number < self._pages and path(number) == target.encode() else None
+
+
+def path(number: int) -> bytes:
+    """Return the one path of page *number*."""
+    return b"/d%d/e%d/p%d.html" % (number // 10_000, number // 100 % 100, number) if number else b"/"
+
+
+def _response(content_type: bytes, fields: bytes, body: bytes) -> bytes:
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: %s\r\nContent-Length: %d\r\n%s\r\n"
+    return head % (content_type, len(body), fields) + body
+
+
+def _head_only(response: bytes, method: str) -> bytes:
+    return response[: response.index(b"\r\n\r\n") + 4] if method == "HEAD" else response
+
+
+class Connection(asyncio.Protocol):
+    """One client: GET and HEAD, kept alive, answered in order."""
+
+    open_now = 0
+
+    def __init__(self, site: VirtualSite) -> None:
+        self._site, self._buffer = site, b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Count it."""
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        Connection.open_now += 1
+        counts = self._site.counts
+        counts["connections"] += 1
+        counts["most_open"] = max(counts["most_open"], Connection.open_now)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Count it off."""
+        Connection.open_now -= 1
+
+    def data_received(self, data: bytes) -> None:
+        """Answer every request that is whole."""
+        self._buffer += data
+        while (end := self._buffer.find(b"\r\n\r\n")) >= 0:
+            first, *lines = self._buffer[:end].decode("latin-1").split("\r\n")
+            self._buffer = self._buffer[end + 4 :]
+            method, target, _ = (*first.split(" "), "", "")[:3]
+            etag = next((line[14:].strip() for line in lines if line.lower().startswith("if-none-match:")), "")
+            self._transport.write(self._site.answer(method, target, etag))
+            if "connection: close" in map(str.lower, lines):
+                self._transport.close()
+
+
+async def serve(site: VirtualSite, port: int) -> None:
+    """Serve *site* on 127.0.0.1 until SIGINT or SIGTERM."""
+    loop, done = asyncio.get_running_loop(), asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, done.set)
+    server = await loop.create_server(lambda: Connection(site), "127.0.0.1", port, backlog=4096)
+    print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/", flush=True)
+    await done.wait()
+    server.close()
+    print(json.dumps(site.counts), flush=True)
+
+
+def main() -> None:
+    """Serve, and print the counts at the end."""
+    parser = argparse.ArgumentParser(description="Serve a virtual site of a million pages.")
+    parser.add_argument("--pages", type=int, default=1_200_000)
+    parser.add_argument("--bytes", type=int, default=4000, help="about so many a page, at least its links")
+    parser.add_argument("--port", type=int, default=8804)
+    options = parser.parse_args()
+    run = asyncio.run
+    with suppress(ImportError):
+        import uvloop
+
+        run = uvloop.run
+    run(serve(VirtualSite(options.pages, options.bytes), options.port))
+
+
+if __name__ == "__main__":
+    main()
