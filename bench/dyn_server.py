@@ -2,9 +2,9 @@
 
     python -m bench.dyn_server --pages 1200000 --port 8804
 
-Page 0 is ``/``, page i is ``/d<i // 10000>/e<i // 100 % 100>/p<i>.html``. A page links to its 20 children (20 i + 1 ...),
-so that the tree reaches every page, to its parent, to pages 1 to 8, and to twelve pages chosen by a fixed hash; a
-complete crawl from ``/`` is exactly N pages and robots.txt. Every page has an ETag and answers If-None-Match.
+Page 0 is ``/``, page i is ``/d<i // 10000>/e<i // 100 % 100>/p<i>.html``. A page links to its 20 children (20 i + 1
+...), so that the tree reaches every page, to its parent, to pages 1 to 8, and to twelve pages chosen by a fixed hash;
+a complete crawl from ``/`` is exactly N pages and robots.txt. Every page has an ETag and answers If-None-Match.
 
 At the end (SIGINT, SIGTERM) it prints one line of JSON: distinct pages, repeated GETs, unknown URLs, answers of 304,
 requests by method, connections, and the most that were open at once. Ask for ``/-/counts`` to see it meanwhile.
@@ -18,7 +18,6 @@ import json
 import re
 import signal
 from collections import Counter
-from contextlib import suppress
 
 _FANOUT, _CROSS = 20, 12
 _GOLDEN, _MASK = 0x9E3779B97F4A7C15, (1 << 64) - 1
@@ -26,8 +25,7 @@ _PAGE = re.compile(r"/d(\d+)/e(\d+)/p(\d+)\.html")
 _FILLER = (
     b"<p>" + b"alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho " * 4 + b"</p>\n"
 )
-_MISSING = b"HTTP/1.1 404 Not Found\r\nContent-Type: text/html\r\nContent-Length: 13\r\n\r\n<h1>404</h1>\n"
-_ROBOTS = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 24\r\n\r\nUser-agent: *\nDisallow:\n"
+_OK, _MISSING = b"200 OK", b"404 Not Found"
 
 
 class VirtualSite:
@@ -43,23 +41,21 @@ class VirtualSite:
         """Return the whole response to a request."""
         self.counts[method] += 1
         if target == "/robots.txt":
-            return _head_only(_ROBOTS, method)
+            return _head_only(_response(_OK, b"text/plain", b"User-agent: *\nDisallow:\n"), method)
         if target == "/-/counts":
-            return _response(b"application/json", b"", json.dumps(self.counts).encode())
+            return _response(_OK, b"application/json", json.dumps(self.counts).encode())
         number = self._number(target)
         if number is None:
             self.counts["missing"] += 1
-            return _head_only(_MISSING, method)
+            return _head_only(_response(_MISSING, b"text/html", b"<h1>404</h1>\n"), method)
         own = f'"{number}"'
         if method == "GET":
             self.counts["repeats" if self._served[number] else "distinct"] += 1
             self._served[number] = 1
         if etag == own:
             self.counts["not_modified"] += 1
-            return b"HTTP/1.1 304 Not Modified\r\nETag: %s\r\n\r\n" % own.encode()
-        return _head_only(
-            _response(b"text/html; charset=utf-8", b"ETag: %s\r\n" % own.encode(), self.body(number)), method
-        )
+            return b"HTTP/1.1 304 Not Modified\r\nConnection: keep-alive\r\nETag: %s\r\n\r\n" % own.encode()
+        return _head_only(_response(_OK, b"text/html; charset=utf-8", self.body(number), own.encode()), method)
 
     def body(self, number: int) -> bytes:
         """Return page *number*: its links, then text up to the size asked for."""
@@ -95,9 +91,9 @@ def path(number: int) -> bytes:
     return b"/d%d/e%d/p%d.html" % (number // 10_000, number // 100 % 100, number) if number else b"/"
 
 
-def _response(content_type: bytes, fields: bytes, body: bytes) -> bytes:
-    head = b"HTTP/1.1 200 OK\r\nContent-Type: %s\r\nContent-Length: %d\r\n%s\r\n"
-    return head % (content_type, len(body), fields) + body
+def _response(status: bytes, content_type: bytes, body: bytes, etag: bytes = b"") -> bytes:
+    head = b"HTTP/1.1 %s\r\nConnection: keep-alive\r\nContent-Type: %s\r\nContent-Length: %d\r\n%s\r\n"
+    return head % (status, content_type, len(body), b"ETag: %s\r\n" % etag if etag else b"") + body
 
 
 def _head_only(response: bytes, method: str) -> bytes:
@@ -121,7 +117,7 @@ class Connection(asyncio.Protocol):
         counts["connections"] += 1
         counts["most_open"] = max(counts["most_open"], Connection.open_now)
 
-    def connection_lost(self, exc: Exception | None) -> None:
+    def connection_lost(self, _exc: Exception | None) -> None:
         """Count it off."""
         Connection.open_now -= 1
 
@@ -157,12 +153,7 @@ def main() -> None:
     parser.add_argument("--bytes", type=int, default=4000, help="about so many a page, at least its links")
     parser.add_argument("--port", type=int, default=8804)
     options = parser.parse_args()
-    run = asyncio.run
-    with suppress(ImportError):
-        import uvloop
-
-        run = uvloop.run
-    run(serve(VirtualSite(options.pages, options.bytes), options.port))
+    asyncio.run(serve(VirtualSite(options.pages, options.bytes), options.port))
 
 
 if __name__ == "__main__":

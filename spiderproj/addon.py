@@ -22,6 +22,7 @@ _COMPONENTS: dict[str, dict[str, int]] = {
         "spiderproj.pipelines.ledger.LedgerPipeline": 300,
     },
     "EXTENSIONS": {
+        "spiderproj.extensions.guard.Guard": 0,
         "spiderproj.extensions.summary.Summary": 0,
         "spiderproj.extensions.progress.Progress": 10,
         "spiderproj.extensions.limits.Limits": 20,

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import zlib
-from typing import TYPE_CHECKING, Protocol
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
-import brotli
-from backports import zstd
+from spiderproj.decompressors import BROKEN, CODINGS, MAGIC
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from spiderproj.decompressors import Decompressor
 
 ACCEPT_ENCODING = "gzip, deflate, br, zstd"
 """The value of Accept-Encoding that asks for what can be undone here."""
@@ -22,10 +23,9 @@ FREE_OUTPUT = 1024 * 1024
 
 _PIECE = 1024 * 1024
 _SLICE = 64 * 1024
+_STEP = 512
 _FREE_MEMBERS = 100
 _BYTES_A_MEMBER = 4096
-_ZSTD_WINDOW_LOG = 23  # 8 MiB, the most that RFC 9659 lets a server use
-_BROKEN = (zlib.error, brotli.error, zstd.ZstdError, EOFError)
 
 
 class CodingError(ValueError):
@@ -50,7 +50,7 @@ class Decoder:
         self.flags: set[str] = set()
         self._received = 0
         self._layers: list[_Layer] = []
-        if all(name in _ENGINES for name in names):
+        if all(name in CODINGS for name in names):
             self._layers = [_Layer(name, self.flags) for name in reversed(names)]
         else:
             self.flags.add("encoding")
@@ -70,137 +70,95 @@ class Decoder:
         """Yield what was held back; afterwards ``flags`` is complete."""
         allowed = max(FREE_OUTPUT, MAX_RATIO * self._received)
         for number, layer in enumerate(self._layers):
-            yield from _through(self._layers[number + 1 :], layer.finish(), allowed)
-
-
-class _Engine(Protocol):
-    """A decompressor with the interface of PEP 784."""
-
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def needs_input(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, max_length: int) -> bytes: ...
-
-
-class _Inflate:
-    """A zlib decompressor with the interface of PEP 784."""
-
-    def __init__(self, wbits: int) -> None:
-        self._inflate = zlib.decompressobj(wbits)
-        self.needs_input = True
-
-    @property
-    def eof(self) -> bool:
-        return self._inflate.eof
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._inflate.unused_data
-
-    def decompress(self, data: bytes, max_length: int) -> bytes:
-        tail = self._inflate.unconsumed_tail
-        output = self._inflate.decompress(tail + data if tail else data, max_length)
-        self.needs_input = len(output) < max_length
-        return output
-
-
-class _Unbrotli:
-    """A brotli decompressor with the interface of PEP 784; it takes nothing after the stream's end."""
-
-    unused_data = b""
-
-    def __init__(self) -> None:
-        self._brotli = brotli.Decompressor()
-        self.needs_input = True
-
-    @property
-    def eof(self) -> bool:
-        return bool(self._brotli.is_finished())
-
-    def decompress(self, data: bytes, max_length: int) -> bytes:
-        output: bytes = self._brotli.process(data, output_buffer_limit=max_length)
-        self.needs_input = len(output) < max_length
-        return output
-
-
-def _unzstd() -> _Engine:
-    """Return a zstd decompressor that refuses windows no server may use."""
-    return zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: _ZSTD_WINDOW_LOG})
-
-
-_ENGINES: dict[str, list[Callable[[], _Engine]]] = {
-    "gzip": [lambda: _Inflate(31)],
-    "deflate": [lambda: _Inflate(15), lambda: _Inflate(-15)],  # zlib, as the standard says; raw, as some servers do
-    "br": [_Unbrotli],
-    "zstd": [_unzstd],
-}
-"""What each coding may mean, most likely first."""
-
-_MAGIC = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd"}
-"""How a coding begins: what cannot begin so is mislabelled however short it is, and no further member."""
+            yield from _through(self._layers[number + 1 :], layer.finish(allowed), allowed)
 
 
 class _Layer:
-    """One coding being undone; *flags* is shared by the layers of a Decoder."""
+    """One coding being undone; *flags* is shared by the layers of a Decoder.
+
+    The first _SLICE bytes are read as one, so that the verdict on the label does not depend on how they came.
+    """
 
     def __init__(self, name: str, flags: set[str]) -> None:
-        self._magic = _MAGIC.get(name, b"")
-        self._readings = _ENGINES[name]
-        self._reading = 0
-        self._engine = self._readings[0]()
+        self._magic = MAGIC.get(name, b"")
+        self._readings = CODINGS[name]
         self._flags = flags
-        self._held: bytes | None = b""  # all input, until there is output: the label may be wrong
-        self._produced = 0
-        self._members = 0
+        self._begin(self._readings[0])
+        self._first: bytearray | None = bytearray()
         self._plain = False
         self._over = False
 
     def decode(self, data: bytes, allowed: int) -> Iterator[bytes]:
         """Yield what *data* decodes to; *allowed*: how many bytes there may be in all."""
+        if self._first is not None:
+            missing = _SLICE - len(self._first)
+            self._first += data[:missing]
+            if len(self._first) < _SLICE:
+                return
+            data = data[missing:]
+            yield from self._judge(allowed)
         for start in range(0, len(data), _SLICE):
             piece = data[start : start + _SLICE]
             if self._plain:
                 yield piece
             elif not self._over:
-                self._hold(piece)
                 yield from self._run(piece, allowed)
 
-    def finish(self) -> Iterator[bytes]:
-        """Yield the input when it turns out to be mislabelled; flag a stream that has not ended."""
-        if self._plain or self._over or self._engine.eof or not (self._held or self._produced):
-            return
-        held = self._held
-        if held and not self._magic.startswith(held[: len(self._magic)]):
-            self._flags.add("encoding")
-            yield held
-        else:
+    def finish(self, allowed: int) -> Iterator[bytes]:
+        """Yield what a short body decodes to; flag a stream that has not ended."""
+        if self._first is not None:
+            if not self._first:
+                return
+            yield from self._judge(allowed)
+        if not (self._plain or self._over or self._engine.eof):
             self._flags.add("dataloss")
 
-    def _hold(self, piece: bytes) -> None:
-        """Keep *piece* while there is no output, up to a limit."""
-        if self._held is not None:
-            self._held = None if self._produced or len(self._held) > _SLICE else self._held + piece
+    def _begin(self, reading: Callable[[], Decompressor]) -> None:
+        """Begin to read with a new engine."""
+        self._reading = reading
+        self._engine = reading()
+        self._produced = 0
+        self._members = 0
+
+    def _judge(self, allowed: int) -> Iterator[bytes]:
+        """Yield the output of the first bytes by the first reading that fits, or the bytes as they are."""
+        first = bytes(self._first or b"")
+        self._first = None
+        if self._magic.startswith(first[: len(self._magic)]):
+            for reading in self._readings:
+                self._begin(reading)
+                try:
+                    yield from self._inflate(first, allowed)
+                except BROKEN:
+                    if self._magic and not self._produced:
+                        yield from self._rescue(reading, first, allowed)
+                else:
+                    return
+                if self._produced:
+                    self._break()
+                    return
+        self._flags.add("encoding")
+        self._plain = True
+        yield first
+
+    def _rescue(self, reading: Callable[[], Decompressor], first: bytes, allowed: int) -> Iterator[bytes]:
+        """Yield what *first* decodes to before it breaks: the call that fails gives nothing."""
+        self._begin(reading)
+        with suppress(*BROKEN):
+            for start in range(0, len(first), _STEP):
+                yield from self._inflate(first[start : start + _STEP], allowed)
 
     def _run(self, piece: bytes, allowed: int) -> Iterator[bytes]:
-        """Yield the output of *piece*; when it is none of this coding, try its next reading or pass it on."""
+        """Yield the output of a later *piece*."""
         try:
             yield from self._inflate(piece, allowed)
-        except _BROKEN:
-            if self._produced or self._held is None:
-                self._flags.add("dataloss")
-                self._over = True
-                return
-            piece, self._reading = self._held, self._reading + 1
-            if self._reading < len(self._readings):
-                self._engine = self._readings[self._reading]()
-                yield from self._run(piece, allowed)
-            else:
-                self._flags.add("encoding")
-                self._plain = True
-                yield piece
+        except BROKEN:
+            self._break()
+
+    def _break(self) -> None:
+        """Give up a stream that was read in part."""
+        self._flags.add("dataloss")
+        self._over = True
 
     def _inflate(self, data: bytes, allowed: int) -> Iterator[bytes]:
         """Yield the output of *data*, over the ends of members."""
@@ -228,7 +186,7 @@ class _Layer:
         if not (self._magic and data.startswith(self._magic[: len(data)])):
             self._over = True
             return False
-        self._engine = self._readings[self._reading]()
+        self._engine = self._reading()
         return True
 
 

@@ -135,7 +135,8 @@ class Job:
     def spool(self, status: int, headers: Headers) -> Spool | None:
         """Return a place on disk for a large file that begins to arrive, None for a body to keep in memory."""
         size = headers.get(b"Content-Length") or b""
-        if not 200 <= status < 300 or (size.isdigit() and int(size) <= self._stream_above):
+        is_small = size.isdigit() and len(size) < 20 and int(size) <= self._stream_above
+        if not 200 <= status < 300 or is_small:
             return None
         kinds = [value.decode("latin-1") for value in headers.getlist(b"Content-Type")]
         if mediatype.resource_type(mediatype.parse(kinds).essence) in _READ_WHOLE:

@@ -72,6 +72,7 @@ def relative_path(
     The host's folder is plain for URLs of *home_scheme* (the seed's; one value for the life of an output folder) and
     has ``_80`` or ``_443`` for those of the other scheme.
 
+    >>> from spiderproj.models import ResourceType
     >>> relative_path("http://h:8080/a/", ResourceType.HTML, "text/html")
     'h_8080/a/index.html'
     """

@@ -133,7 +133,7 @@ class Scope:
         level = levels.level(parts, self.homes)
         predicted = answered or link.hint or mediatype.predict(parts.path, parts.query)
         certain = answered is not None or self._is_certain(link)
-        refusal = self._own_refusal(link, source, level, predicted, depth)
+        refusal = self._own_refusal(link, source, level, predicted if certain else None, depth)
         is_requisite = self.requisites and link.role is LinkRole.REQUISITE
         if is_requisite and refusal is None and _may_be(predicted, REQUISITE_TYPES - self.deny_types, certain=certain):
             return Judgement(QUEUED, level, source.depth, LinkRole.REQUISITE, near=False, predicted=predicted)
@@ -183,7 +183,7 @@ class Scope:
         return Decision(Verdict.REFUSED, Reason.LEVEL, f"select: level {level.value} is not selected")
 
     def _own_refusal(
-        self, link: Link, source: Source, level: Level, predicted: ResourceType | None, depth: int
+        self, link: Link, source: Source, level: Level, known: ResourceType | None, depth: int
     ) -> Decision | None:
         """Refuse by the rules that hold for requisites too: nofollow, deny, the filter."""
         if link.nofollow and link.role is LinkRole.NAVIGATION:
@@ -194,7 +194,7 @@ class Scope:
                 return Decision(Verdict.REFUSED, reason, rule)
         if not self.conditions:
             return None
-        return self._condition_refusal(values(link.target, level, predicted, depth, link.text, source.url, None))
+        return self._condition_refusal(values(link.target, level, known, depth, link.text, source.url, None))
 
     def _condition_refusal(self, asked: Mapping[str, object]) -> Decision | None:
         for name, condition in self.conditions:
@@ -250,10 +250,10 @@ def values(
     via: str = "",
     size: int | None = None,
 ) -> dict[str, object]:
-    """Return what a filter may ask about a URL, under the names of docs/arguments.md."""
+    """Return what a filter may ask about a URL, under the names of docs/arguments.md; None is not known yet."""
     parts = urls.split(url)
     return {
         "url": url, "scheme": parts.scheme, "host": parts.host, "path": parts.path, "query": parts.query or "",
         "ext": mediatype.extension(parts.path), "level": level.value,
-        "type": resource_type.value if resource_type else "", "depth": depth, "text": text, "source": via, "size": size,
+        "type": resource_type.value if resource_type else None, "depth": depth, "text": text, "source": via, "size": size,
     }  # fmt: skip

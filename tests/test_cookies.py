@@ -59,6 +59,7 @@ KEPT: list[tuple[str, str | None]] = [
     ("a=\x01\x02", None),
     ("a=1; Path=/\x00", None),
     ("a=1\r\nX: y", None),
+    ("a=1; Path=/docs; Comment=caf\xe9", None),
     ("a=caf\xe9", None),
     ("a=" + "x" * 4096, None),
     ("a=1; x=" + "y" * 9000, None),
@@ -196,6 +197,13 @@ def test_a_cookie_set_again_is_replaced_and_an_ended_one_removed() -> None:
     assert one.header_for(HOME, NOW) == "a=3; b=2"
     one.store(HOME, ["a=; Max-Age=0", "never=; Max-Age=0"], NOW)
     assert one.header_for(HOME, NOW) == "b=2"
+
+
+def test_removing_one_domain_leaves_the_others() -> None:
+    """Cookies of two domains live and end independently."""
+    one = jar("a=1; Domain=example.org", "b=2; Domain=www.example.org")
+    one.store(HOME, ["b=; Domain=www.example.org; Max-Age=0"], NOW)
+    assert one.header_for("https://x.example.org/docs/", NOW) == "a=1"
 
 
 def test_longer_paths_come_first_then_older_cookies() -> None:

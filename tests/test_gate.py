@@ -6,9 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spiderproj import families
 from spiderproj import gate as gate_module
-from spiderproj.families import CERTAIN_AFTER, Families
 from spiderproj.gate import (
     AUDIT_EVERY,
     Advice,
@@ -18,10 +16,12 @@ from spiderproj.gate import (
     GateMode,
     Head,
     HeadAnswer,
+    families,
     judge_head,
     stop_at_headers,
 )
-from spiderproj.headertypes import SMALL_BODY
+from spiderproj.gate.families import CERTAIN_AFTER, Families
+from spiderproj.gate.headers import SMALL_BODY
 from spiderproj.models import Reason, ResourceType
 from spiderproj.urls import URLParts, split
 
@@ -156,7 +156,7 @@ def test_learns_to_refuse() -> None:
     certain = taught(CERTAIN_AFTER).before(DOUBTFUL, HOST, None, HTML, 1)
 
     assert Ask.HEAD is nearly.ask
-    assert (Ask.REFUSE, Reason.LEARNED, f"gate=auto: {CERTAIN_AFTER} .png in a row on {HOST} were image") == certain
+    assert (Ask.REFUSE, Reason.TYPE, f"gate=auto: {CERTAIN_AFTER} .png in a row on {HOST} were image") == certain
 
 
 def test_learns_to_get() -> None:
@@ -353,4 +353,4 @@ def test_a_mixed_family_is_always_asked(answers: list[bool], key: int, mode: Gat
     for wanted in [*answers, True]:
         gate.on_get(DOUBTFUL, HOST, ResourceType.HTML if wanted else ResourceType.IMAGE, HTML)
 
-    assert Reason.LEARNED is not gate.before(DOUBTFUL, HOST, None, HTML, key).reason
+    assert "in a row" not in gate.before(DOUBTFUL, HOST, None, HTML, key).rule

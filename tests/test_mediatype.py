@@ -11,8 +11,17 @@ import webencodings
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spiderproj import endings, sniffing
-from spiderproj.mediatype import MediaType, extension, parse, predict, resource_type, sniff, true_type
+from spiderproj.mediatype import (
+    MediaType,
+    endings,
+    extension,
+    parse,
+    predict,
+    resource_type,
+    sniff,
+    sniffing,
+    true_type,
+)
 from spiderproj.models import ResourceType
 
 SUITE = Path(__file__).parents[2] / "shared" / "suites" / "wpt-content-type"

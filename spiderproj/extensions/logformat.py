@@ -22,11 +22,11 @@ class LeanLogFormatter(LogFormatter):
         """Return the line for a response, None below DEBUG."""
         return super().crawled(request, response, spider) if _engine.isEnabledFor(logging.DEBUG) else None
 
-    def scraped(
+    def scraped(  # type: ignore[override]  # Scrapy allows None
         self,
         item: Any,  # noqa: ANN401, ARG002 - Scrapy's signature
         response: Response | Failure | None,  # noqa: ARG002
         spider: Spider,  # noqa: ARG002
-    ) -> None:  # type: ignore[override]  # Scrapy allows None
+    ) -> None:
         """Say nothing: a capture is too large to print, and every URL has its row in the store."""
         return

@@ -12,9 +12,9 @@ _C1 = {byte: bytes((byte,)).decode("windows-1252", "replace") for byte in range(
 
 
 def in_text(text: str) -> str:
-    """Return *text* with its character references replaced (HTML 13.2.5.72 to 80).
+    r"""Return *text* with its character references replaced (HTML 13.2.5.72 to 80).
 
-    >>> in_text("a &lt b &notit; &#128; &#xD800;") == "a < b ¬it; € \\ufffd"
+    >>> in_text("a &lt b &notit; &#128; &#xD800;") == "a < b ¬it; € \ufffd"
     True
     """
     return _REFERENCE.sub(_replaced, text) if "&" in text else text

@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-# Blanks and commas, the URL up to the next blank, and unless it ends in a comma its descriptors up to the next comma
-# that is not inside parentheses.
-_CANDIDATE = re.compile(
-    r"[\t\n\f\r ,]*+([^\t\n\f\r ]++)(?:(?<=,)|[\t\n\f\r ]*+(?:[^,(]++|\([^)]*+(?:\)|\Z))*+)"
-)
+# After blanks and commas: the URL up to the next blank, and unless it ends in a comma its descriptors up to the next
+# comma that is not inside parentheses.
+_CANDIDATE = re.compile(r"([^\t\n\f\r ,][^\t\n\f\r ]*+)(?:(?<=,)|(?:[^,(]++|\([^)]*+(?:\)|\Z))*+)")
 
 
 def candidates(value: str) -> list[str]:

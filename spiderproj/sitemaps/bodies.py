@@ -12,7 +12,7 @@ from webencodings import lookup
 MAX_BYTES = 50 * 1024 * 1024
 """Longest sitemap read, in bytes after gzip: the protocol's own limit."""
 
-_MAX_RATIO = 200  # of unzipped to zipped bytes. Long real urlsets reach about 30; DEFLATE can do 1,030
+_MAX_RATIO = 300  # of unzipped to zipped bytes. A long and very regular urlset reaches 60; DEFLATE can do 1,030
 _RATIO_FROM = 1024 * 1024  # the ratio counts from here on: small files may be as regular as they like
 _MAX_MEMBERS = 100  # of a gzip file; tools that append make a few, millions of empty ones only waste time
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -82,9 +82,9 @@ def _gunzip(body: bytes, problems: list[str]) -> bytes:
 
 def _codec_name(body: bytes) -> str:
     """Return the name of Python's codec to read *body* with; one the WHATWG knows, never another."""
-    for mark, name in _MARKS:
+    for mark, codec in _MARKS:
         if body.startswith(mark):
-            return name
+            return codec
     found = _DECLARED.match(body.lstrip(b" \t\r\n")[:300])
     encoding = lookup(found[1].decode("ascii")) if found else None
     if encoding is None or encoding.name in {"utf-16le", "utf-16be", "x-user-defined"} or _is_utf8(body):

@@ -14,6 +14,7 @@ _ROOT = re.compile(r"<[A-Za-z_]")
 _BARE_AMPERSAND = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#x[0-9A-Fa-f]{1,6});)")
 _BARE_LESS_THAN = re.compile(r"<(?![A-Za-z_/?]|!--|!\[CDATA\[)")
 _LONGEST_TOKEN = 12  # "&#x10FFFF;", "<![CDATA[": what must not be cut in two
+_PASSED_OVER = (("<!--", "-->"), ("<?", "?>"))  # before the root; anything else there ends at the next ">"
 _CONTROLS = bytes.maketrans(bytes([*range(9), 11, 12, *range(14, 32)]), b" " * 29)  # not allowed in XML 1.0
 
 
@@ -46,10 +47,7 @@ def _from_root(text: str) -> str:
     """Return *text* from its first element on; XML declaration, comments, document type and junk are dropped."""
     position = text.find("<")
     while position >= 0 and not _ROOT.match(text, position):
-        if text.startswith("<!--", position):
-            close = "-->"
-        else:
-            close = "?>" if text.startswith("<?", position) else ">"
+        close = next((end for begin, end in _PASSED_OVER if text.startswith(begin, position)), ">")
         position = text.find(close, position)
         position = text.find("<", position) if position >= 0 else -1
     return text[position:] if position >= 0 else ""

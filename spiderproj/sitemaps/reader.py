@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable
+from typing import Any, cast
 
 from lxml import etree
 
 from spiderproj.sitemaps.bodies import decode, unpack
 from spiderproj.sitemaps.markup import mended
 from spiderproj.sitemaps.records import (
-    MAX_ENTRIES,
+    MAX_PROBLEMS,
     Kind,
     Sitemap,
     SitemapEntry,
@@ -20,8 +21,15 @@ from spiderproj.sitemaps.records import (
 )
 from spiderproj.urls import MAX_URL_LENGTH
 
+MAX_EVENTS = 1_500_000
+"""Most elements and pieces of text read: thirty for each of 50,000 entries, with the blanks between them."""
+
+MAX_QUIET = 1024 * 1024
+"""Longest stretch of markup, in bytes, in which nothing happens: a tag or comment without end."""
+
 _MAX_TEXT = 4 * MAX_URL_LENGTH  # characters of one element's text that are kept; a URL over it is refused anyway
-_MAX_LINE = _MAX_TEXT
+_PADDING = "_"  # elements opened around the document, so that an end tag too many does not end it: libxml2 would
+_PADDING_DEPTH = 100  # close the root, and pass over the rest
 _ROOTS = {"urlset": Kind.URLSET, "sitemapindex": Kind.INDEX, "rss": Kind.FEED, "feed": Kind.FEED}
 _RECORDS = frozenset({"url", "sitemap", "item", "entry"})
 _VALUES = {
@@ -33,6 +41,7 @@ _VALUES = {
     "priority": "priority",
     "changefreq": "changefreq",
 }
+_NAMES = _VALUES | {name: name for name in _RECORDS}
 _IMAGE = "{http://www.google.com/schemas/sitemap-image/1.1}loc"
 
 
@@ -51,31 +60,31 @@ def read(body: bytes, url: str) -> Sitemap:
     if "<" in first[:1024]:
         _read_markup(pieces, url, sitemap)
     else:
-        _read_text(pieces, sitemap)
-    if sitemap.is_full:
-        sitemap.add_problem(url, f"only {MAX_ENTRIES} entries are taken")
+        _read_text(pieces, url, sitemap)
+    if sitemap.kind is Kind.UNKNOWN and not sitemap.problems:
+        sitemap.add_problem(url, "blank")
     return sitemap
 
 
-def _read_text(pieces: Iterable[str], sitemap: Sitemap) -> None:
-    """Read a list of absolute URLs, one a line; without any it is no sitemap."""
+def _read_text(pieces: Iterable[str], url: str, sitemap: Sitemap) -> None:
+    """Read a list of absolute URLs, one a line; a file that begins with a hundred other lines is no sitemap."""
     rest = ""
     for piece in itertools.chain(pieces, ["\n"]):
         *lines, rest = (rest + piece).replace("\r", "\n").split("\n")
-        rest = rest[:_MAX_LINE]  # so that a line without end costs no more than a long one
-        for line in lines:
-            if line.strip() and (loc := sitemap.resolve(line[:_MAX_LINE], None)):
+        rest = rest[:_MAX_TEXT]  # so that a line without end costs no more than a long one
+        for line in filter(str.strip, lines):
+            if not sitemap.has_room(url) or (not sitemap.entries and sitemap.problem_count >= MAX_PROBLEMS):
+                return
+            if loc := sitemap.resolve(line[:_MAX_TEXT], None):
                 sitemap.entries.append(SitemapEntry(loc))
                 sitemap.kind = Kind.TEXT
-            if sitemap.is_full:
-                return
 
 
 def _read_markup(pieces: Iterable[str], url: str, sitemap: Sitemap) -> None:
     """Read XML, however broken: libxml2 closes what is left open and passes over what it cannot read."""
     target = _Target(sitemap, url)
     parser = etree.XMLParser(
-        target=target,
+        target=cast("Any", target),  # the stubs ask for methods that lxml itself does without
         encoding="utf-8",
         recover=True,
         resolve_entities=False,
@@ -83,16 +92,24 @@ def _read_markup(pieces: Iterable[str], url: str, sitemap: Sitemap) -> None:
         no_network=True,
         huge_tree=False,
     )
+    parser.feed(f"<{_PADDING}>".encode() * _PADDING_DEPTH)
+    quiet, events = -1, 0
+    for piece in mended(pieces):
+        parser.feed(piece)
+        quiet = quiet + len(piece) if target.events == events else 0
+        events = target.events
+        if target.is_done:
+            return
+        if events > MAX_EVENTS or quiet > MAX_QUIET:
+            sitemap.add_problem(url, f"only {MAX_EVENTS} elements are read, or {MAX_QUIET >> 20} MB without one")
+            break
+    if quiet < 0:
+        sitemap.add_problem(url, "no element in it")
+        return
     try:
-        for piece in mended(pieces):
-            parser.feed(piece)
-            if target.is_done:
-                return
         parser.close()
     except etree.XMLSyntaxError as error:
         sitemap.add_problem(url, f"broken XML: {error.msg}")
-    if sitemap.kind is Kind.UNKNOWN:
-        sitemap.add_problem(url, "no element of a sitemap")
 
 
 class _Target:
@@ -105,89 +122,87 @@ class _Target:
         self.is_done = False  # the rest of the file would tell nothing more
         self._sitemap = sitemap
         self._url = url
-        self._namespace: str | None = None  # of the root, as "{...}"; None before the root
+        self._keys: dict[str, str] = {}  # full tag to a word of _RECORDS or a value of _VALUES; empty before the root
+        self.events = 0  # elements and pieces of text so far
+        self._root_tag = ""
         self._record = ""  # which of _RECORDS is open
+        self._record_tag = ""
         self._values: dict[str, str] = {}  # of the open record
         self._value = ""  # the key of the value that is being read
-        self._text: list[str] = []
-        self._length = 0
+        self._text = ""
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
-        """Take the start of an element."""
-        if self._namespace is None:
-            self._root(tag)
-            return
-        self._value = ""
-        if tag == _IMAGE:
-            self._begin("image")
-        elif tag.startswith(self._namespace):
-            name = tag[len(self._namespace) :]
-            if name in _RECORDS:
-                self._finish()
-                self._record = name
-            elif self._record and name in _VALUES:
-                self._begin(_VALUES[name])
-                if name == "link" and attributes.get("rel", "alternate") == "alternate" and "href" in attributes:
-                    self._values.setdefault("loc", attributes["href"])  # Atom
+        """Take the start of an element; it also ends a value whose own end is missing."""
+        self.events += 1
+        if self._value:
+            self._take_value()
+        key = self._keys.get(tag)
+        if key is None:
+            if not self._keys and tag != _PADDING:
+                self._root(tag)
+        elif key in _RECORDS:
+            self._finish()
+            self._record, self._record_tag = key, tag
+        elif self._record:
+            self._value, self._text = key, ""
+            if attributes and "href" in attributes and attributes.get("rel", "alternate") == "alternate":
+                self._values.setdefault("loc", attributes["href"])  # Atom's link
 
     def data(self, text: str) -> None:
         """Take a piece of text."""
-        if self._value and self._length <= _MAX_TEXT:
-            self._text.append(text)
-            self._length += len(text)
+        self.events += 1
+        if self._value and len(self._text) <= _MAX_TEXT:
+            self._text += text
 
     def end(self, tag: str) -> None:
         """Take the end of an element, also of one that the parser had to close."""
         if self._value:
-            text = "".join(self._text).strip()
-            if self._value == "image":
-                self._add_image(text)
-            elif text or self._value not in self._values:
-                self._values.setdefault(self._value, text)
-            self._value = ""
-        elif self._record and tag == f"{self._namespace}{self._record}":
+            self._take_value()
+        elif tag == self._record_tag:
             self._finish()
+        elif tag == self._root_tag:
+            self._keys |= _NAMES  # what still comes has lost the root's namespace
 
     def close(self) -> None:
-        """Take the end of the document."""
+        """Take the end of the document; a value that it cuts off is not the whole value and does not count."""
         self._finish()
 
     def _root(self, tag: str) -> None:
         brace = tag.rfind("}") + 1
-        self._namespace = tag[:brace]
+        self._root_tag = tag
+        self._keys = {tag[:brace] + name: key for name, key in _NAMES.items()} | {_IMAGE: "image"}
         self._sitemap.kind = _ROOTS.get(tag[brace:], Kind.UNKNOWN)
         if self._sitemap.kind is Kind.UNKNOWN:
             self.is_done = True
             self._sitemap.add_problem(f"<{tag[brace:]}>", "not the root element of a sitemap")
 
-    def _begin(self, value: str) -> None:
-        self._value = value
-        self._text = []
-        self._length = 0
-
-    def _add_image(self, text: str) -> None:
-        if not self.is_done and (image := self._sitemap.resolve(text, self._url)):
+    def _take_value(self) -> None:
+        key, text = self._value, self._text.strip()
+        self._value = ""
+        if key != "image":
+            if text:
+                self._values.setdefault(key, text)
+        elif self._has_room() and (image := self._sitemap.resolve(text, self._url)):
             self._sitemap.images.append(image)
-            self.is_done = self._sitemap.is_full
 
     def _finish(self) -> None:
-        """Add the record that is open, if it is one."""
+        """Add the record that is open, if one is."""
         record, values = self._record, self._values
-        self._record, self._values = "", {}
-        if not record or self.is_done:
+        self._record, self._record_tag, self._values = "", "", {}
+        if not record or not self._has_room():
             return
         loc = self._sitemap.resolve(values.get("loc", ""), self._url)
         if loc is None:
             return
         if record == "sitemap":
             self._sitemap.children.append(loc)
-        else:
-            self._sitemap.entries.append(
-                SitemapEntry(
-                    loc,
-                    parse_time(values.get("lastmod", "")),
-                    parse_priority(values.get("priority", "")),
-                    parse_changefreq(values.get("changefreq", "")),
-                )
-            )
-        self.is_done = self._sitemap.is_full
+            return
+        lastmod = parse_time(values.get("lastmod", ""))
+        priority = parse_priority(values.get("priority", ""))
+        self._sitemap.entries.append(
+            SitemapEntry(loc, lastmod, priority, parse_changefreq(values.get("changefreq", "")))
+        )
+
+    def _has_room(self) -> bool:
+        self.is_done = self.is_done or not self._sitemap.has_room(self._url)
+        return not self.is_done

@@ -59,10 +59,12 @@ class Sitemap:
     problems: list[Problem] = field(default_factory=list)  # the first MAX_PROBLEMS
     problem_count: int = 0
 
-    @property
-    def is_full(self) -> bool:
-        """Whether as much was taken as one file may list."""
-        return max(len(self.entries), len(self.children), len(self.images)) >= MAX_ENTRIES
+    def has_room(self, url: str) -> bool:
+        """Return whether one more may be taken from the file at *url*; a problem says so when it may not."""
+        if max(len(self.entries), len(self.children), len(self.images), self.problem_count) < MAX_ENTRIES:
+            return True
+        self.add_problem(url, f"only {MAX_ENTRIES} entries are taken")
+        return False
 
     def add_problem(self, text: str, reason: str) -> None:
         """Note what was passed over."""

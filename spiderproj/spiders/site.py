@@ -84,7 +84,11 @@ class SiteSpider(Spider):
     def parse(self, response: Response, **_: Any) -> list[Capture]:  # noqa: ANN401 - Scrapy's signature
         """Return the capture that *response* is."""
         url: CrawlURL = response.meta[LEASE]
-        item = self.reader.capture(response, url)
+        try:
+            item = self.reader.capture(response, url)
+        except Exception as error:
+            logger.exception("cannot read %s", url.url[:200])
+            return [Capture(url=url, fetched_at=time.time(), problem=f"internal: {type(error).__name__}")]
         if url.depth == 0 and item.final_url is not None and (home := moved_home(url.url, item.final_url)):
             self.job.move_home(home)
         return [item]

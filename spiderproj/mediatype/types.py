@@ -7,16 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spiderproj import sniffing, urls
-from spiderproj.contenttype import MediaType, parse
-from spiderproj.endings import extension, predict
+from spiderproj import urls
+from spiderproj.mediatype import sniffing
+from spiderproj.mediatype.endings import extension, predict
+from spiderproj.mediatype.header import parse
+from spiderproj.mediatype.sniffing import sniff
 from spiderproj.models import ResourceType
-from spiderproj.sniffing import SNIFFED_BYTES, sniff
-
-__all__ = [
-    "SAYS_NOTHING", "SNIFFED_BYTES", "MediaType", "extension", "parse", "predict", "resource_type", "sniff",
-    "true_type",
-]  # fmt: skip
 
 SAYS_NOTHING = frozenset(
     {

@@ -12,25 +12,11 @@ from dataclasses import dataclass
 from enum import Enum, StrEnum
 from typing import NamedTuple
 
-from spiderproj.families import Families, Family
-from spiderproj.headertypes import Head, HeadAnswer, is_plain_text, is_success, judge_head, known_type, stop_at_headers
+from spiderproj.gate.families import Families, Family
+from spiderproj.gate.headers import Head, is_plain_text, is_success, known_type
 from spiderproj.mediatype import extension, parse, predict
 from spiderproj.models import Reason, ResourceType
 from spiderproj.urls import URLParts
-
-__all__ = [
-    "AUDIT_EVERY",
-    "Advice",
-    "Ask",
-    "Family",
-    "Gate",
-    "GateCounts",
-    "GateMode",
-    "Head",
-    "HeadAnswer",
-    "judge_head",
-    "stop_at_headers",
-]
 
 AUDIT_EVERY = 50
 """One in so many URLs that learning would refuse is asked for all the same: it must be able to notice its errors."""
@@ -72,6 +58,10 @@ class Advice(NamedTuple):
     rule: str = ""
 
 
+_GET = Advice(Ask.GET)
+_HEAD = Advice(Ask.HEAD)
+
+
 @dataclass(slots=True)
 class GateCounts:
     """How often the gate did what, for the crawl's statistics."""
@@ -106,7 +96,8 @@ class Gate:
     """
 
     def __init__(self, mode: str, families: Iterable[Family] = ()) -> None:
-        self.mode = GateMode(mode)
+        self._same_for_all = {GateMode.HEAD: self._head, GateMode.GET: self._get}.get(GateMode(mode))
+        self._ending_decides = mode == GateMode.EXTENSION
         self.counts = GateCounts()
         self._families = Families(families)
         self._honesty: dict[str, _Honesty] = {}
@@ -119,14 +110,14 @@ class Gate:
         *host* is its host key, *hint* what the context of its link says it is, *wanted* the types acceptable for it,
         *key* its url_key, by which audits are chosen, so that a replay gives the same advice.
         """
-        if self.mode is GateMode.HEAD:
-            return self._head()
-        if self.mode is GateMode.GET or wanted >= _EVERY_TYPE:
+        if self._same_for_all is not None:
+            return self._same_for_all()
+        if wanted >= _EVERY_TYPE:
             return self._get()
         likely = predict(parts.path, parts.query)
-        if self.mode is GateMode.EXTENSION:
+        if self._ending_decides:
             return self._by_ending(parts, likely, wanted)
-        if hint is not None and hint is not ResourceType.HTML and hint not in wanted:
+        if hint is not None and hint not in wanted and hint is not ResourceType.HTML:
             self.counts.refused_by_context += 1
             return Advice(Ask.REFUSE, Reason.TYPE, f"gate=auto: linked as {hint.value}, which is not wanted")
         if (hint or likely) in wanted:
@@ -188,18 +179,18 @@ class Gate:
         self.counts.refused_by_learning += 1
         ending = f".{family.ending}" if family.ending else "URLs without ending"
         rule = f"gate=auto: {family.streak} {ending} in a row on {host} were {family.type.value}"
-        return Advice(Ask.REFUSE, Reason.LEARNED, rule)
+        return Advice(Ask.REFUSE, Reason.TYPE, rule)
 
     def _question(self, host: str) -> Advice:
         return self._head() if self.head_usable(host) else self._get()
 
     def _head(self) -> Advice:
         self.counts.head += 1
-        return Advice(Ask.HEAD)
+        return _HEAD
 
     def _get(self) -> Advice:
         self.counts.get += 1
-        return Advice(Ask.GET)
+        return _GET
 
     def _compare(self, host: str, found: ResourceType | None, wanted: frozenset[ResourceType], head: Head) -> None:
         """Hold the answer to a HEAD against the GET that succeeded after it."""

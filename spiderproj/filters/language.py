@@ -40,9 +40,9 @@ from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from spiderproj import conditions
-from spiderproj.conditions import Condition, Operand, Values
 from spiderproj.errors import ArgumentError
+from spiderproj.filters import conditions
+from spiderproj.filters.conditions import Condition, Operand, Values
 from spiderproj.models import Level, ResourceType
 from spiderproj.patterns import searcher
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from spiderproj.endings import extension
+from spiderproj.mediatype.endings import extension
 from spiderproj.models import ResourceType
 
 CERTAIN_AFTER = 20
