@@ -50,12 +50,10 @@ async def _sign_in(crawler: Crawler, job: Job, login: signing.Login) -> None:
     if login.form is None:
         return
     form = await _form(crawler, login.form)
-    kind, body = signing.encode(form, login.form, f"spiderproj-{secrets.token_hex(12)}")
-    url, method = form.action, form.method.upper()
-    if method == "GET":
-        url, body = f"{url.partition('?')[0]}?{body.decode()}", b""
-    headers = {"Content-Type": kind} if body else {}
-    response = await _download(crawler, Request(url, NO_CALLBACK, method, headers, body, meta=_meta(url)))
+    kind, body = signing.encode(form, login.form, secrets.token_hex(16))
+    headers = {"Content-Type": kind}
+    posting = Request(form.action, NO_CALLBACK, "POST", headers, body, meta=_meta(form.action))
+    response = await _download(crawler, posting)
     text = response.body.decode("utf-8", "replace") if response is not None else ""
     if response is None or not signing.succeeded(login.form, response.status, text):
         status = "no answer" if response is None else f"status {response.status}"

@@ -65,8 +65,7 @@ def canonical(url: str, base: str | None = None) -> str:
     if not href.startswith(("http://", "https://")):
         raise RefusedURLError(url, Reason.SCHEME)
     start = href.index("//") + 2
-    end = _authority_end(href, start)
-    at = href.rfind("@", start, end)
+    at = href.rfind("@", start, href.index("/", start))
     if at >= 0:
         href = href[:start] + href[at + 1 :]
     if len(href) > MAX_URL_LENGTH:
@@ -98,7 +97,7 @@ def origin(url: str) -> str:
     >>> origin("https://h:444/a?b")
     'https://h:444'
     """
-    return url[: _authority_end(url, url.index("//") + 2)]
+    return url[: url.index("/", 8)]
 
 
 def port_number(parts: URLParts) -> int:
@@ -122,11 +121,3 @@ def url_key(url: str) -> int:
     """
     value = xxhash.xxh3_64_intdigest(url.encode())
     return value - (1 << 64) if value >> 63 else value
-
-
-def _authority_end(url: str, start: int) -> int:
-    """Index just past the authority that begins at *start*."""
-    for position in range(start, len(url)):
-        if url[position] in "/?#":
-            return position
-    return len(url)

@@ -14,11 +14,14 @@ from contextlib import asynccontextmanager
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ParamSpec, cast
 
+import pytest
+import uvloop
 from scrapy import Request
 from scrapy.settings import Settings
 from scrapy.signalmanager import SignalManager
 from scrapy.statscollectors import MemoryStatsCollector
 
+from spiderproj.downloader.errors import FetchError
 from spiderproj.downloader.handler import HttpHandler
 
 if TYPE_CHECKING:
@@ -28,10 +31,11 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 P = ParamSpec("P")
+LOOPS = (asyncio.new_event_loop, uvloop.new_event_loop)
 
 
 def own_loop(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:
-    """Run the async *test* in a new loop; what the loop could not tell anybody else fails it."""
+    """Run the async *test* in a new loop of either kind; what the loop could not tell anybody else fails it."""
 
     async def run(*args: P.args, **kwargs: P.kwargs) -> None:
         complaints: list[dict[str, Any]] = []
@@ -42,10 +46,24 @@ def own_loop(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:
 
     @functools.wraps(test)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> None:
-        with ThreadPoolExecutor(1) as executor:
-            executor.submit(asyncio.run, run(*args, **kwargs)).result()
+        def run_in(factory: Callable[[], asyncio.AbstractEventLoop]) -> None:
+            with asyncio.Runner(loop_factory=factory) as runner:
+                runner.run(run(*args, **kwargs))
+
+        for factory in LOOPS:
+            with ThreadPoolExecutor(1) as executor:
+                executor.submit(run_in, factory).result()
 
     return wrapper
+
+
+async def until(condition: Callable[[], object]) -> None:
+    """Wait until *condition* holds."""
+    async with asyncio.timeout(5):
+        while True:
+            if condition():
+                return
+            await asyncio.sleep(0.001)
 
 
 class Peer:
@@ -130,6 +148,11 @@ def always(data: bytes, *, close: bool = False) -> Callable[[Peer], Awaitable[No
     return answer
 
 
+async def silence(peer: Peer) -> None:
+    """Answer nothing."""
+    await peer.reader.read()
+
+
 @asynccontextmanager
 async def serve(
     answer: Callable[[Peer], Awaitable[None]], *, tls: ssl.SSLContext | None = None, host: str = "127.0.0.1"
@@ -145,9 +168,7 @@ async def serve(
         listener.close()
         for peer in server.peers:
             peer.writer.transport.abort()
-        async with asyncio.timeout(5):
-            while server.open:
-                await asyncio.sleep(0)
+        await until(lambda: not server.open)
 
 
 def fake_crawler(**settings: object) -> Crawler:
@@ -184,3 +205,11 @@ async def client(**settings: object) -> AsyncIterator[Client]:
         yield Client(handler)
     finally:
         await handler.close()
+
+
+async def fails(asked: Client, url: str, **arguments: Any) -> str:
+    """Return the kind of the FetchError that a request ends with."""
+    with pytest.raises(FetchError) as caught:
+        await asked.get(url, **arguments)
+    assert len(str(caught.value)) < 300
+    return caught.value.kind

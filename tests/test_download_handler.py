@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-import socket
 import zlib
 from typing import TYPE_CHECKING, Any
 
@@ -13,22 +12,18 @@ import pytest
 from backports import zstd
 from scrapy import Request, signals
 from scrapy.exceptions import (
-    CannotResolveHostError,
     DownloadCancelledError,
-    DownloadConnectionRefusedError,
-    DownloadFailedError,
     DownloadTimeoutError,
     ResponseDataLossError,
     StopDownload,
 )
 from scrapy.http import Headers, Response
 
+from spiderproj.downloader import errors
 from spiderproj.downloader import handler as handler_module
-from spiderproj.downloader import pool as pool_module
 from spiderproj.downloader.errors import BadRequestError, FetchError
 from spiderproj.downloader.exchange import Patience
-from spiderproj.downloader.handler import HttpHandler
-from tests.raw_server import Client, Peer, always, client, fake_crawler, own_loop, serve
+from tests.raw_server import Peer, always, client, fails, own_loop, serve, silence
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -42,14 +37,6 @@ TEXT = b"<p>" + b"hello world " * 2000
 def encoded(name: str, data: bytes) -> bytes:
     """Return an answer whose body is *data* with the content coding *name*."""
     return OK + b"Content-Encoding: %b\r\nContent-Length: %d\r\n\r\n" % (name.encode(), len(data)) + data
-
-
-async def fails(asked: Client, url: str, **arguments: Any) -> str:
-    """Return the kind of the FetchError that a request ends with."""
-    with pytest.raises(FetchError) as caught:
-        await asked.get(url, **arguments)
-    assert len(str(caught.value)) < 300
-    return caught.value.kind
 
 
 # What servers really send (docs/security.md, A48 to A55): the status, body and flags, or the kind of failure.
@@ -142,8 +129,10 @@ async def test_what_is_not_whole_fails_or_is_flagged() -> None:
 
 @pytest.mark.parametrize("way", ["close", "reset"])
 @pytest.mark.parametrize(
-    "data", [SMALL, CHUNKED + b"5\r\nhello\r\n0\r\n\r\n", encoded("gzip", gzip.compress(b"hello"))], ids=["sized", "chunked", "gzip"]
-)  # fmt: skip
+    "data",
+    [SMALL, CHUNKED + b"5\r\nhello\r\n0\r\n\r\n", encoded("gzip", gzip.compress(b"hello"))],
+    ids=["sized", "chunked", "gzip"],
+)
 @own_loop
 async def test_an_end_at_every_byte_is_never_silently_whole(data: bytes, way: str) -> None:
     """FIN or RST after any byte but the last gives a failure."""
@@ -173,7 +162,7 @@ async def test_a_reset_does_not_end_a_body_without_length() -> None:
 
 
 FLOODS = {
-    "headers": (OK, b"".join(b"X-%d: aaaaaaaaaaaaaaaaaaaaaaaa\r\n" % number for number in range(2000)), "too-many-headers"),
+    "headers": (OK, b"".join(b"X-%d: aaaaaaaaaaaaaaaaaa\r\n" % number for number in range(2000)), "too-many-headers"),
     "fold": (OK + b"X: a\r\n", (b" " + b"f" * 8000 + b"\r\n") * 8, "too-many-headers"),
     "line": (OK + b"X: ", b"a" * 65536, "too-many-headers"),
     "interim": (b"", b"HTTP/1.1 103 Early\r\nLink: </a>\r\n\r\n" * 200, "bad-response"),
@@ -198,10 +187,9 @@ async def test_floods_are_cut(name: str) -> None:
             await peer.send(block)
             sent += len(block)
 
-    async with serve(answer) as server, client(DOWNLOAD_MAXSIZE=1_000_000) as asked:
+    async with serve(answer) as server, client(DOWNLOAD_MAXSIZE=200_000) as asked:
         assert await fails(asked, server.url) == kind
-        await asyncio.sleep(0)
-        assert sent < 16_000_000  # socket buffers of both sides, and six bytes a byte of tiny chunks
+        assert sent < 12_000_000  # socket buffers of both sides, and six bytes a byte of tiny chunks
 
 
 @own_loop
@@ -217,11 +205,6 @@ async def test_sizes_are_limited_by_the_announcement_and_the_body() -> None:
         assert len((await asked.get(server.url, meta={"download_maxsize": 50_000})).body) == 50_000
     async with serve(always(OK + b"Content-Length: 10240\r\n\r\n")) as server, client() as asked:
         assert (await asked.get(server.url, method="HEAD", meta={"download_maxsize": 10})).status == 200
-
-
-async def silence(peer: Peer) -> None:
-    """Answer nothing."""
-    await peer.reader.read()
 
 
 async def drip_head(peer: Peer) -> None:
@@ -270,131 +253,6 @@ async def test_slow_servers_are_given_up(
 
 
 @own_loop
-async def test_sequential_requests_share_one_connection() -> None:
-    """Ten requests one after the other take one connection, HEAD and POST among them."""
-
-    async def answer(peer: Peer) -> None:
-        head = peer.head.startswith(b"HEAD")
-        await peer.send(OK + b"Content-Length: 4\r\n\r\n" + (b"" if head else peer.body or b"none"))
-
-    async with serve(answer) as server, client() as asked:
-        for _ in range(4):
-            assert (await asked.get(server.url)).body == b"none"
-            assert (await asked.get(server.url, method="HEAD")).body == b""
-        assert (await asked.get(server.url, method="POST", body=b"a=%b")).body == b"a=%b"
-        assert (await asked.get(server.url + "#x")).body == b"none"
-        assert (server.connections, server.requests) == (1, 10)
-        assert (asked.count("opened"), asked.count("reused")) == (1, 9)
-
-
-@own_loop
-async def test_as_many_connections_as_requests_at_once() -> None:
-    """With c requests at a time there are c connections, however many requests there are."""
-    async with serve(always(SMALL)) as server, client() as asked:
-        queue = list(range(60))
-
-        async def work() -> None:
-            while queue:
-                queue.pop()
-                assert (await asked.get(server.url)).body == b"hello"
-
-        await asyncio.gather(*(work() for _ in range(5)))
-        assert (server.connections, server.requests) == (5, 60)
-
-
-@pytest.mark.parametrize(
-    ("data", "connections"),
-    [
-        (SMALL, 1),
-        (OK + b"Connection: close\r\nContent-Length: 5\r\n\r\nhello", 3),
-        (OK + b"Keep-Alive: timeout=30\r\nContent-Length: 5\r\n\r\nhello", 1),
-        (OK + b"Keep-Alive: timeout=1\r\nContent-Length: 5\r\n\r\nhello", 3),
-        (OK + b"Keep-Alive: timeout=30, max=0\r\nContent-Length: 5\r\n\r\nhello", 3),
-        (b"HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\nhello", 3),
-        (b"HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 5\r\n\r\nhello", 1),
-        (SMALL + SMALL, 3),
-        (OK + b"Content-Length: 50\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", 3),
-        (CHUNKED + b"5\r\nhello\r\n0\r\n\r\n", 1),
-    ],
-)
-@own_loop
-async def test_when_a_connection_is_kept(data: bytes, connections: int) -> None:
-    """A connection is used again only when server, framing and Keep-Alive allow it."""
-    async with serve(always(data)) as server, client() as asked:
-        for _ in range(3):
-            assert (await asked.get(server.url)).body == b"hello"
-        assert server.connections == connections
-
-
-@own_loop
-async def test_late_garbage_never_answers_another_request() -> None:
-    """Bytes that come after the answer, when the connection is idle, close it; the next request gets its own answer."""
-    late = asyncio.Event()
-
-    async def answer(peer: Peer) -> None:
-        await peer.send(SMALL)
-        if peer.number == 1:
-            await late.wait()
-            await peer.send(OK + b"Content-Length: 4\r\n\r\nevil")
-
-    async with serve(answer) as server, client() as asked:
-        await asked.get(server.url)
-        late.set()
-        while server.open:
-            await asyncio.sleep(0)
-        assert (await asked.get(server.url)).body == b"hello"
-        assert server.connections == 2
-
-
-@pytest.mark.parametrize(("method", "answered"), [("GET", True), ("HEAD", True), ("POST", False)])
-@own_loop
-async def test_a_kept_connection_that_dies_is_replaced_once(method: str, *, answered: bool) -> None:
-    """A request on a kept connection that ends without a byte is sent again, once, when it is safe to."""
-
-    async def answer(peer: Peer) -> None:
-        if peer.requests == 1:
-            await peer.send(OK + b"Content-Length: 0\r\n\r\n")
-        else:
-            peer.close()
-
-    async with serve(answer) as server, client() as asked:
-        await asked.get(server.url)
-        if answered:
-            assert (await asked.get(server.url, method=method)).status == 200
-        else:
-            assert await fails(asked, server.url, method=method) == "reset"
-        assert (asked.count("retried"), server.connections) == ((1, 2) if answered else (0, 1))
-
-
-@own_loop
-async def test_idle_connections_are_bounded_and_grow_old(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No more idle connections are kept than an origin and all may have; an old one is closed by the sweep."""
-    async with serve(always(SMALL)) as one, serve(always(SMALL)) as two:
-        async with client(CONCURRENT_REQUESTS_PER_DOMAIN=2, CONCURRENT_REQUESTS=1) as asked:
-            await asyncio.gather(*(asked.get(one.url) for _ in range(4)))
-            assert asked.count("expired") == 2
-            await asked.get(two.url)
-            assert asked.count("expired") == 3
-        monkeypatch.setattr(pool_module, "IDLE_SECONDS", 0.05)
-        async with client() as asked:
-            await asked.get(one.url)
-            while not asked.count("expired"):
-                await asyncio.sleep(0.01)
-
-
-@own_loop
-async def test_closed_idle_connections_are_noticed() -> None:
-    """An idle connection that the server closes is counted and forgotten."""
-    async with serve(always(SMALL)) as server, client() as asked:
-        await asked.get(server.url)
-        server.peers[0].close()
-        while not asked.count("closed_by_server"):
-            await asyncio.sleep(0)
-        assert (await asked.get(server.url)).body == b"hello"
-        assert (server.connections, asked.count("retried")) == (2, 0)
-
-
-@own_loop
 async def test_the_request_is_written_as_it_is() -> None:
     """Host comes first, headers keep order and spelling, hop-by-hop ones are ours, and credentials are left out."""
     async with serve(always(SMALL)) as server, client() as asked:
@@ -406,12 +264,12 @@ async def test_the_request_is_written_as_it_is() -> None:
             "Content-Length": "9",
         }
         await asked.get(
-            server.url.replace("//", "//user:secret@") + "a%20b?c=d'#frag", headers=headers, method="POST", body=b"xyz"
+            server.url.replace("//", "//user:secret@") + "a%20b?c=d#frag", headers=headers, method="POST", body=b"xyz"
         )
         peer = server.peers[0]
         host = f"127.0.0.1:{server.port}".encode()
         assert peer.head == (
-            b"POST /a%20b?c=d' HTTP/1.1\r\nHost: " + host + b"\r\nX-B: 1\r\nX-B: 2\r\nUser-Agent: me\r\n"
+            b"POST /a%20b?c=d HTTP/1.1\r\nHost: " + host + b"\r\nX-B: 1\r\nX-B: 2\r\nUser-Agent: me\r\n"
             b"Accept-Encoding: gzip, deflate, br, zstd\r\nContent-Length: 3\r\n\r\n"
         )
         assert peer.body == b"xyz"
@@ -468,10 +326,10 @@ async def test_what_a_response_carries() -> None:
         assert 0 <= request.meta["download_latency"] < 5
 
 
-@pytest.mark.parametrize(("length", "event"), [(1000, "drained"), (100_000, "cut")])
+@pytest.mark.parametrize(("length", "event"), [(1000, "drained"), (1_000_000, "cut")])
 @own_loop
 async def test_a_listener_stops_the_body(length: int, event: str) -> None:
-    """StopDownload at the headers gives the response without its body; a short one is drained and the connection kept."""
+    """StopDownload at the headers leaves out the body; a short one is drained and the connection kept."""
     seen: list[object] = []
 
     def stop(headers: Headers, body_length: int, request: Request) -> None:
@@ -544,125 +402,6 @@ async def test_a_body_goes_to_its_spool() -> None:
 
 
 @own_loop
-async def test_bytes_in_flight_are_bounded() -> None:
-    """Bodies that together exceed the budget wait for each other, and all arrive."""
-    body = b"x" * 3_000_000
-    held: list[int] = []
-
-    async def answer(peer: Peer) -> None:
-        await peer.send(OK + b"Content-Length: %d\r\n\r\n" % len(body))
-        for start in range(0, len(body), 100_000):
-            await peer.send(body[start : start + 100_000])
-            held.append(asked.handler._pool.budget._used)
-
-    async with serve(answer) as server, client(SPIDERPROJ_INFLIGHT_BYTES=2_000_000) as asked:
-        responses = await asyncio.gather(*(asked.get(server.url) for _ in range(6)))
-        assert all(response.body == body for response in responses)
-        assert max(held) < 2_000_000 + len(body) + 6 * 300_000
-        assert asked.handler._pool.budget._used == 0
-
-
-@pytest.mark.parametrize(
-    ("url", "kind"),
-    [
-        ("http://127.0.0.1:{port}/", "private-address"),
-        ("http://localhost:{port}/", "private-address"),
-        ("http://[::1]:{port}/", "private-address"),
-        ("http://169.254.169.254/latest/meta-data/", "private-address"),
-        ("http://0x7f.1:{port}/", "private-address"),
-        ("http://[::ffff:127.0.0.1]:{port}/", "private-address"),
-        ("http://example.org:22/", "bad-port"),
-        ("http://example.org:6379/", "bad-port"),
-    ],
-)
-@own_loop
-async def test_addresses_are_judged_before_any_packet(url: str, kind: str) -> None:
-    """What is not public is refused in every spelling, as is a port of another protocol."""
-    async with serve(always(SMALL)) as server, client(SPIDERPROJ_ALLOWED_NETWORKS="") as asked:
-        assert await fails(asked, url.format(port=server.port)) == kind
-        assert server.connections == 0
-
-
-@own_loop
-async def test_a_seed_opens_its_own_port() -> None:
-    """A seed's address is dialled on its port; another local port is refused."""
-    async with serve(always(SMALL)) as server, serve(always(SMALL)) as other:
-        async with client(SPIDERPROJ_ALLOWED_NETWORKS="") as asked:
-            asked.handler.policy.allow_seed("127.0.0.1", server.port)
-            assert (await asked.get(server.url)).status == 200
-            assert await fails(asked, other.url) == "private-address"
-            assert other.connections == 0
-        crawler = fake_crawler(SPIDERPROJ_ALLOWED_NETWORKS="")
-        crawler.spider = type("Spider", (), {"seed_addresses": [("127.0.0.1", other.port)]})()
-        handler = HttpHandler.from_crawler(crawler)
-        assert HttpHandler.from_crawler(crawler) is handler
-        assert (await handler.download_request(Request(other.url))).status == 200
-        await handler.close()
-
-
-@own_loop
-async def test_names_are_resolved_once_and_judged_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All addresses of a name must pass; the one that passed is dialled, and is not looked up again."""
-    answers = {
-        "mixed.example": ["127.0.0.1", "10.0.0.1"],
-        "good.example": ["127.0.0.1"],
-        "dead.example": ["127.0.0.2", "127.0.0.1"],
-    }
-    asked_for: list[str] = []
-
-    async def getaddrinfo(host: str, port: object, **_: object) -> list[object]:
-        asked_for.append(host)
-        await asyncio.sleep(0)
-        if host not in answers:
-            raise socket.gaierror(-2, "Name or service not known")
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (ip, 0)) for ip in answers[host]]
-
-    async with serve(always(SMALL)) as server, client() as asked:
-        loop = asyncio.get_running_loop()
-        real = loop.getaddrinfo
-
-        async def fake(host: str, port: object, **arguments: Any) -> object:
-            literal = host.replace(".", "").isdigit()
-            return await (real(host, port, **arguments) if literal else getaddrinfo(host, port))
-
-        monkeypatch.setattr(loop, "getaddrinfo", fake)
-        assert await fails(asked, f"http://mixed.example:{server.port}/") == "private-address"
-        await asyncio.gather(*(asked.get(f"http://good.example:{server.port}/") for _ in range(3)))
-        assert server.peers[0].head.startswith(b"GET / HTTP/1.1\r\nHost: good.example:")
-        assert asked_for == ["mixed.example", "good.example"]
-        assert (await asked.get(f"http://dead.example:{server.port}/")).status == 200
-        with pytest.raises(CannotResolveHostError, match=r"no\.example"):
-            await asked.get("http://no.example/")
-
-
-@own_loop
-async def test_a_refused_connection_is_named() -> None:
-    """A port that nobody listens on is refused, with Scrapy's exception."""
-    async with serve(always(SMALL)) as server:
-        url = server.url
-    async with client() as asked:
-        with pytest.raises(DownloadConnectionRefusedError, match="does not accept"):
-            await asked.get(url)
-
-
-@own_loop
-async def test_closing_ends_what_is_under_way() -> None:
-    """A cancelled request closes its connection, and closing the handler fails the others."""
-    async with serve(silence) as server, client() as asked:
-        first, second = (asyncio.ensure_future(asked.get(server.url)) for _ in range(2))
-        while server.requests < 2:
-            await asyncio.sleep(0)
-        first.cancel()
-        while server.open > 1:
-            await asyncio.sleep(0)
-        await asked.handler.close()
-        with pytest.raises(DownloadFailedError):
-            await second
-        await asyncio.gather(first, return_exceptions=True)
-        assert first.cancelled()
-
-
-@own_loop
 async def test_a_proxy_is_left_to_scrapy(monkeypatch: pytest.MonkeyPatch) -> None:
     """A request with a proxy goes to Scrapy's handler, unless its host is an address that may not be reached."""
     taken: list[str] = []
@@ -697,8 +436,6 @@ async def test_a_proxy_is_left_to_scrapy(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_what_fails_for_good_is_not_retried() -> None:
     """Failures that would come again are DownloadCancelledError, which RetryMiddleware leaves; kinds are distinct."""
-    from spiderproj.downloader import errors
-
     found = [each for each in vars(errors).values() if isinstance(each, type) and issubclass(each, FetchError)]
     permanent = {each.kind for each in found if issubclass(each, DownloadCancelledError)}
     assert permanent == {"tls", "too-large", "too-many-headers", "bomb", "private-address", "bad-port", "bad-request"}

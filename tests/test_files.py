@@ -58,6 +58,17 @@ def descriptors() -> int:
     return len(names(Path("/proc/self/fd")))
 
 
+def make(out: Path, _: Path) -> None:
+    """Make the folder *out*."""
+    out.mkdir()
+
+
+def make_engine(out: Path, _: Path) -> None:
+    """Make the folder *out* with an engine folder."""
+    out.mkdir()
+    (out / ".spiderproj").mkdir(0o700)
+
+
 def steps(*actions: Callable[[Path, Path], object]) -> Callable[[Path, Path], None]:
     """Return one action that takes *actions* in order."""
 
@@ -408,6 +419,38 @@ def test_a_folder_that_was_removed_is_made_again(out: Path, store: FileStore) ->
 
 
 @both_ways
+def test_a_folder_that_vanishes_at_the_last_moment_is_made_again(
+    out: Path, monkeypatch: pytest.MonkeyPatch, store: FileStore, save: Save
+) -> None:
+    """A folder that is removed between its look-up and the rename costs nothing."""
+    real_rename = os.rename
+    folder = out / "files" / "h" / "d"
+
+    def rename(old: str, new: str, *, src_dir_fd: int, dst_dir_fd: int) -> None:
+        monkeypatch.undo()
+        folder.rmdir()
+        real_rename(old, new, src_dir_fd=src_dir_fd, dst_dir_fd=dst_dir_fd)
+
+    monkeypatch.setattr(os, "rename", rename)
+    save(store, "h/d/a.html", BODY)
+    assert (folder / "a.html").read_bytes() == BODY
+    assert temporary(out) == []
+
+
+@pytest.mark.parametrize(
+    "plant", [make, lambda place, _: os.mkfifo(place), lambda place, _: place.symlink_to("a.html")]
+)
+def test_only_plain_files_are_read(out: Path, store: FileStore, plant: Callable[[Path, Path], object]) -> None:
+    """Reading neither waits for a FIFO nor follows a symlink, and says what is there."""
+    store.put("h/a.html", BODY)
+    place = out / "files" / "h" / "b.html"
+    plant(place, out)
+    with pytest.raises(UnsafePathError, match=r"b\.html"):
+        store.open_read("h/b.html")
+    assert not store.exists("h/b.html")
+
+
+@both_ways
 def test_an_output_folder_that_was_moved_away_ends_the_crawl(out: Path, save: Save) -> None:
     """When the tree is gone the crawl ends with status 3, and nothing appears in its place."""
     store = FileStore(out / "files")
@@ -478,17 +521,6 @@ def test_prepare_takes_an_empty_folder(tmp_path: Path) -> None:
     (tmp_path / ".spiderproj").mkdir(mode=0o700)
     prepare(tmp_path).release()
     prepare(tmp_path).release()
-
-
-def make(out: Path, _: Path) -> None:
-    """Make the folder *out*."""
-    out.mkdir()
-
-
-def make_engine(out: Path, _: Path) -> None:
-    """Make the folder *out* with an engine folder."""
-    out.mkdir()
-    (out / ".spiderproj").mkdir(0o700)
 
 
 REFUSED: dict[str, tuple[Callable[[Path, Path], object], str]] = {

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spiderproj import filters
 from spiderproj.errors import ArgumentError
 from spiderproj.filters import MAX_LENGTH, NAMES, Filter
+from spiderproj.filters import language as filters
 
 VALUES: dict[str, Any] = {
     "url": "https://www.example.org/2024/Report.pdf?page=2",

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spiderproj import gate as gate_module
 from spiderproj.gate import (
     AUDIT_EVERY,
     Advice,
@@ -20,6 +19,7 @@ from spiderproj.gate import (
     judge_head,
     stop_at_headers,
 )
+from spiderproj.gate import policy as gate_module
 from spiderproj.gate.families import CERTAIN_AFTER, Families
 from spiderproj.gate.headers import SMALL_BODY
 from spiderproj.models import Reason, ResourceType

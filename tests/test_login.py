@@ -128,6 +128,7 @@ WRONG_FILES: list[tuple[str, str]] = [
     ('[form]\nurl = "hunter2', "at end of document"),
     ("[form]\nurl = hunter2", "at line 2"),
     ("a = " + "[" * 5000, "TOML"),
+    ("[hunter2]\n[hunter2]", "at line 2"),
     ("[from]", "form"),
     ("form = 3", "a table at 'form'"),
     ('[form]\nfields = {user = "hunter2"}', "url"),

@@ -269,17 +269,17 @@ COSTLY: list[tuple[str, bytes, float]] = [
 
 @pytest.mark.parametrize(("body", "limit"), [row[1:] for row in COSTLY], ids=[row[0] for row in COSTLY])
 def test_hostile_files_are_cheap(body: bytes, limit: float) -> None:
-    """No file holds the crawl: read in under *limit* seconds, asked in under 10 ms (best of three)."""
+    """No file holds the crawl: read in under *limit* seconds of CPU, asked in under 10 ms (best of three)."""
     if b"b3999" in body:
         body += ALL.encode() + b"".join(b"disallow: /no/%d\n" % n for n in range(4_000))
     reading, asking = [], []
     for _ in range(3):
-        began = time.perf_counter()
+        began = time.process_time()
         found = parse(body, US)
-        read = time.perf_counter()
+        read = time.process_time()
         found.allows(AAA)
         reading.append(read - began)
-        asking.append(time.perf_counter() - read)
+        asking.append(time.process_time() - read)
 
     assert min(reading) < limit
     assert min(asking) < 0.01

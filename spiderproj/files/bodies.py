@@ -126,7 +126,6 @@ class FileStore:
         try:
             self._rename(name, folder, leaf)
         except FileNotFoundError:  # the folder was removed after it was looked up
-            self._folders.forget(folder)
             self._rename(name, folder, leaf)
 
     def _rename(self, name: str, folder: str, leaf: str) -> None:

@@ -45,19 +45,13 @@ class Folders:
             if self._still_there(path, folder):
                 self._kept.move_to_end(path)
                 return folder.descriptor
-            self.forget(path)
+            self._forget(path)
         return self._keep(path, self._walk(path, create=create))
-
-    def forget(self, path: str) -> None:
-        """Close the folder *path*; the next use opens it anew."""
-        folder = self._kept.pop(path, None)
-        if folder is not None:
-            os.close(folder.descriptor)
 
     def close(self) -> None:
         """Close every folder and the root."""
         while self._kept:
-            self.forget(next(iter(self._kept)))
+            self._forget(next(iter(self._kept)))
         os.close(self._root)
 
     def _still_there(self, path: str, folder: _Folder) -> bool:
@@ -73,8 +67,12 @@ class Folders:
         status = os.fstat(descriptor)
         self._kept[path] = _Folder(descriptor, status.st_dev, status.st_ino)
         if len(self._kept) > _KEPT_OPEN:
-            self.forget(next(iter(self._kept)))
+            self._forget(next(iter(self._kept)))
         return descriptor
+
+    def _forget(self, path: str) -> None:
+        """Close the folder *path*."""
+        os.close(self._kept.pop(path).descriptor)
 
     def _walk(self, path: str, *, create: bool) -> int:
         """Open the folder *path* from the root down."""

@@ -32,21 +32,19 @@ _BAD_URL = r"[^)\\]*+(?:\\(?:[\s\S]|\Z)[^)\\]*+)*+\)?+"
 # A word goes on to the left with these: "curl(" is not "url(".
 _IN_WORD = r"[-\w\\\x80-\U0010ffff]"
 _URL = (
-    rf"(?<=[uU][rR][lL]\()(?<!{_IN_WORD}[uU][rR][lL]\(){_BLANK}*+(?:\"(?P<url_double>{_DOUBLE})(?:\"|\Z)"
-    rf"|'(?P<url_single>{_SINGLE})(?:'|\Z)|(?P<url_bare>{_BARE}){_BLANK}*+(?:\)|\Z)|{_BAD_URL})"
+    rf"(?<=[uU][rR][lL]\()(?<!{_IN_WORD}[uU][rR][lL]\(){_BLANK}*+(?:(?:\"(?P<url_double>{_DOUBLE})(?:\"|\Z)"
+    rf"|'(?P<url_single>{_SINGLE})(?:'|\Z)|(?P<url_bare>{_BARE})(?={_BLANK}*+(?:\)|\Z))){_BLANK}*+\)?+|{_BAD_URL})"
 )
-_STRING = rf"(?<=\")(?:(?P<double>{_DOUBLE})(?:\"|\Z)|{_DOUBLE})|(?<=')(?:(?P<single>{_SINGLE})(?:'|\Z)|{_SINGLE})"  # a string that a line break ends is none
-
-# Each pattern begins with one set of characters, so that the engine skips all others quickly.
+_CALL = rf"(?:{_URL}|(?P<images>(?<=[iI][mM][aA][gG][eE]-[sS][eE][tT]\())|(?<=[tT][yY][pP][eE]\()[^)]*+\)?+|(?P<open>))"
+# A string that a line break ends is none: its second form keeps nothing.
+_STRING = rf"(?<=\")(?:(?P<double>{_DOUBLE})(?:\"|\Z)|{_DOUBLE})|(?<=')(?:(?P<single>{_SINGLE})(?:'|\Z)|{_SINGLE})"
+_RULE = r"(?:(?P<rule>(?i:import)(?![-\w]))|(?i:namespace|(?:-moz-)?document)(?![-\w])[^;{]*+)"
+# The pattern begins with one set of characters, so that the engine skips all others quickly.
 _TOKEN = re.compile(
-    rf"(?a)[/\"'(@\\](?:(?<=/){_COMMENT}|(?<=\()(?:{_URL}|(?P<images>(?<=[iI][mM][aA][gG][eE]-[sS][eE][tT]\()))"
-    rf"|{_STRING}|(?<=@)(?:(?P<rule>(?i:import)(?![-\w]))|(?i:namespace|(?:-moz-)?document)(?![-\w])[^;{{]*+)"
-    r"|(?<=\\)[\s\S])?+"
+    rf"(?a)[/\"'()@\\](?:(?<=/){_COMMENT}|(?<=\(){_CALL}|(?P<close>(?<=\)))|{_STRING}|(?<=@){_RULE}|(?<=\\)[\s\S])?+"
 )
-_IN_IMAGE_SET = re.compile(
-    rf"(?a)[/\"'()\\](?:(?<=/){_COMMENT}|(?<=\()(?:{_URL}|(?<=[tT][yY][pP][eE]\()[^)]*+\))|{_STRING}|(?<=\\)[\s\S])?+"
-)
-_URL_KINDS = frozenset({"url_double", "url_single", "url_bare"})
+_URL_VALUES = frozenset({"url_double", "url_single", "url_bare"})
+_VALUES = _URL_VALUES | {"double", "single"}
 _GAP = re.compile(rf"(?:{_BLANK}++|/{_COMMENT})*+(?:[uU][rR][lL](?=\())?+")
 _ESCAPE = re.compile(rf"\\(?:([0-9a-fA-F]{{1,6}})(?:\r\n|{_BLANK})?+|(\r\n|[\n\r\f])|([\s\S])|\Z)")
 _LETTER = re.compile(
@@ -66,41 +64,30 @@ def references(css: str, budget: Budget) -> Iterator[Reference]:
         return
     if "\\" in css:
         css = _LETTER.sub(_plain_letter, css)
-    position, rule_end = 0, -1
-    while match := _TOKEN.search(css, position):
+    rule_end, depth = -1, 0
+    for match in _TOKEN.finditer(css):
         budget.spend(1)
-        position = match.end()
         kind = match.lastgroup
-        if kind == "rule":
-            rule_end = position
-        elif kind == "images":
-            for url, position in _image_set(css, position, budget):
-                if url:
-                    yield Reference(url, "url()", ResourceType.IMAGE)
-        elif kind is not None:
+        if kind is None:
+            continue
+        if kind in _VALUES:
             url = _unescape(match[kind])
             if rule_end >= 0 and _gap_end(css, rule_end) == match.start():
                 yield Reference(url, "@import", ResourceType.STYLE)
-            elif kind in _URL_KINDS and url and not url.startswith("#"):
-                yield Reference(url, "url()", _use(css, match))
+            elif (depth or kind in _URL_VALUES) and url and not url.startswith("#"):
+                yield Reference(url, "url()", ResourceType.IMAGE if depth else _use(css, match))
             rule_end = -1
+        elif kind == "rule":
+            rule_end = match.end()
+        else:
+            depth = _nesting(depth, kind)
 
 
-def _image_set(css: str, position: int, budget: Budget) -> Iterator[tuple[str, int]]:
-    """Yield each image of an image-set( whose "(" ends at *position*, or "", with the position reached."""
-    depth = 1
-    while depth and (match := _IN_IMAGE_SET.search(css, position)):
-        budget.spend(1)
-        position = match.end()
-        kind = match.lastgroup
-        bracket, closes = match[0][0], match[0][-1] == ")"
-        if bracket == ")":
-            depth -= 1
-        elif bracket == "(" and not (closes and len(match[0]) > 1):
-            depth += 1
-        yield _unescape(match[kind]) if kind else "", position
-    if depth:
-        yield "", len(css)
+def _nesting(depth: int, kind: str) -> int:
+    """Return how many brackets of an image-set() are open after one more "images", "open" or "close"."""
+    if kind == "images":
+        return depth + 1
+    return max(depth + (1 if kind == "open" else -1), 0) if depth else 0
 
 
 def _plain_letter(match: re.Match[str]) -> str:
