@@ -62,9 +62,10 @@ class Decoder:
 
     def decode(self, data: bytes) -> Iterator[bytes]:
         """Yield what *data* decodes to, in pieces of about 1 MiB at most; raises CodingError for a bomb."""
-        self._received += len(data)
-        allowed = max(FREE_OUTPUT, MAX_RATIO * self._received)
-        return _through(self._layers, iter((data,)), allowed)
+        for start in range(0, len(data), _SLICE):
+            piece = data[start : start + _SLICE]
+            self._received += len(piece)
+            yield from _through(self._layers, iter((piece,)), max(FREE_OUTPUT, MAX_RATIO * self._received))
 
     def finish(self) -> Iterator[bytes]:
         """Yield what was held back; afterwards ``flags`` is complete."""

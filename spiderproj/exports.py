@@ -6,16 +6,16 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import orjson
+
 from spiderproj.files import json_line
 from spiderproj.models import Reason
 from spiderproj.store import Database
+from spiderproj.store.ledger import unpacked
+from spiderproj.store.lines import link_lines
+from spiderproj.store.targets import Targets
 
-_LINKS = """
-SELECT s.url AS source, t.url AS target, l.text, l.tag, l.attribute, l.rel, t.depth, t.level, t.type,
-    t.verdict AS decision, t.reason
-FROM page_links AS p JOIN urls AS s ON s.id = p.source JOIN links AS l ON l.source = p.source
-    JOIN urls AS t ON t.id = l.target
-"""
+_STORED = "SELECT u.url, p.links FROM page_links AS p JOIN urls AS u ON u.id = p.source ORDER BY p.source"
 _PAGES = """
 SELECT u.url, coalesce(f.final_url, u.url) AS final_url, f.status, f.type, f.content_type, f.size,
     'sha256:' || lower(hex(c.digest)) AS digest, CASE WHEN f.duplicate THEN d.url END AS duplicate_of,
@@ -33,9 +33,18 @@ def write_all(database: Database, out: Path, *, limit: str | None = None) -> Non
 
     *limit* names the limit that ended the crawl: the URLs still queued are then refused by ``budget`` for this run.
     """
-    _write(out / "links.jsonl", _rows(database, _LINKS))
-    _write(out / "pages.jsonl", _rows(database, _PAGES))
-    _write(out / "refused.jsonl", _refused(database, limit))
+    _write(out / "links.jsonl", _links(database))
+    _write(out / "pages.jsonl", map(json_line, _rows(database, _PAGES)))
+    _write(out / "refused.jsonl", map(json_line, _refused(database, limit)))
+
+
+def _links(database: Database) -> Iterator[bytes]:
+    """Yield the lines of each page's links, in the order in which the pages were discovered."""
+    targets = Targets(database)
+    for source, stored in database.execute(_STORED):
+        rows = orjson.loads(stored)
+        known = targets.of([row[0] for row in rows])
+        yield link_lines(source, [(unpacked(row, known[row[0]][0]), known[row[0]][1]) for row in rows])
 
 
 def _refused(database: Database, limit: str | None) -> Iterator[Mapping[str, object]]:
@@ -51,8 +60,8 @@ def _rows(database: Database, statement: str, values: tuple[object, ...] = ()) -
         yield dict(zip(names, row, strict=True))
 
 
-def _write(path: Path, rows: Iterator[Mapping[str, object]]) -> None:
+def _write(path: Path, pieces: Iterator[bytes]) -> None:
     temporary = path.with_name(f".{path.name}.new")
     with temporary.open("wb", buffering=1 << 20) as lines:
-        lines.writelines(map(json_line, rows))
+        lines.writelines(pieces)
     os.replace(temporary, path)  # noqa: PTH105 - the plain name of the call that makes it whole or nothing

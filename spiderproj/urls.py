@@ -97,7 +97,8 @@ def origin(url: str) -> str:
     >>> origin("https://h:444/a?b")
     'https://h:444'
     """
-    return url[: url.index("/", 8)]
+    end = url.find("/", 8)  # past "https://"
+    return url if end < 0 else url[:end]
 
 
 def port_number(parts: URLParts) -> int:

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from scrapy.crawler import Crawler
 from scrapy.settings import Settings
-from scrapy.utils.defer import maybe_deferred_to_future
 
 from spiderproj import settings as project
 from spiderproj.spiders.site import SiteSpider
@@ -56,7 +55,7 @@ def project_settings(**changes: object) -> Settings:
 async def crawl(seed: str, out: Path, settings: dict[str, object] | None = None, **arguments: str) -> Crawled:
     """Crawl *seed* with the spider's *arguments*; SpiderprojError when the crawl cannot begin."""
     crawler = Crawler(SiteSpider, project_settings(**(settings or {})))
-    await maybe_deferred_to_future(crawler.crawl(seed=seed, out=str(out), **arguments))
+    await crawler.crawl(seed=seed, out=str(out), **arguments)
     spider = crawler.spider
     assert isinstance(spider, SiteSpider)
     summary = json.loads((out / "summary.json").read_bytes()) if (out / "summary.json").exists() else {}

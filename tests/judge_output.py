@@ -24,7 +24,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -170,8 +170,13 @@ def _rows(expect: Expect, rows: Rows) -> Iterator[str]:
     if expect.get("pages_once") and (twice := [url for url, count in urls.items() if count > 1]):
         yield f"{len(twice)} URLs twice in pages.jsonl, such as {twice[0]}"
     failed = [row for row in rows["pages.jsonl"] if row.get("error")] + rows["refused.jsonl"]
-    flagged = {urlsplit(row["url"]).path for row in failed}
+    flagged = {_path(row["url"]) for row in failed}
     yield from (f"not flagged {path}" for path in expect.get("incomplete_flagged", ()) if path not in flagged)
+
+
+def _path(url: str) -> str:
+    """Return the path of *url*, which need not be a valid one."""
+    return "/" + re.split("[?#]", url.partition("//")[2])[0].partition("/")[2]
 
 
 def _summary(expect: Expect, path: Path) -> Iterator[str]:

@@ -42,7 +42,7 @@ def own_loop(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:
         asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
         async with asyncio.timeout(30):
             await test(*args, **kwargs)
-        assert complaints == []
+        assert not complaints, complaints
 
     @functools.wraps(test)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> None:
@@ -90,6 +90,8 @@ class Peer:
 
     async def send(self, data: bytes) -> None:
         """Send *data*."""
+        if self.writer.transport.is_closing():  # where asyncio raises this, uvloop has a RuntimeError
+            raise ConnectionResetError
         self.writer.write(data)
         await self.writer.drain()
 

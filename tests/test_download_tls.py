@@ -14,6 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from scrapy.exceptions import DownloadCancelledError
 
+from spiderproj.downloader import pool
 from tests.raw_server import Client, always, client, fails, own_loop, serve
 
 if TYPE_CHECKING:
@@ -104,10 +105,11 @@ async def test_the_certificate_must_be_the_hosts(tmp_path: Path, name: x509.Gene
 
 
 @own_loop
-async def test_plain_http_on_a_tls_port_and_the_reverse(tmp_path: Path) -> None:
+async def test_plain_http_on_a_tls_port_and_the_reverse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Speaking TLS to a server that does not, or not to one that does, is a failure with a kind."""
+    monkeypatch.setattr(pool, "CONNECT_SECONDS", 0.2)
     async with serve(always(SMALL)) as server, client() as asked:
-        assert await fails(asked, server.url.replace("http:", "https:")) in ("tls", "reset", "timeout")
+        assert await fails(asked, server.url.replace("http:", "https:")) == "timeout"
     file = certificate(tmp_path, x509.DNSName("x"))
     async with serve(always(SMALL), tls=server_context(file)) as server, client() as asked:
         assert await fails(asked, server.url.replace("https:", "http:")) in ("reset", "bad-response")

@@ -389,6 +389,19 @@ def test_latency_never_delays_a_host_without_delay(clock: Clock) -> None:
     assert host.limited_by(clock.now) == "concurrency 8"
 
 
+def test_slow_answers_interrupt_the_calm(clock: Clock) -> None:
+    """Fifty fast answers lower the delay only when no slow one came between them."""
+    host = polite(1.0)
+    push_back(host, clock)
+    answer(host, clock, times=45)
+    answer(host, clock, latency=1.5)
+    answer(host, clock, times=14)
+    assert host.delay == 2.0
+
+    answer(host, clock, times=40)
+    assert host.delay < 2.0
+
+
 def test_slower_for_good_is_accepted(clock: Clock) -> None:
     """A host that has become slower for good is taken as it is in the end, and the delay comes back."""
     host = polite(1.0)
@@ -484,6 +497,7 @@ def test_wild_memories_are_harmless(clock: Clock, wild: float) -> None:
 
     assert 1.0 <= host.delay <= 30.0
     assert host.ready_at() <= clock.now + CAP
+    assert all(math.isfinite(number) for number in host.learned(clock.now, clock.wall))
 
 
 EVENTS = st.lists(

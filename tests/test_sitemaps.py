@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import time
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spiderproj.sitemaps import Kind, Problem, Sitemap, SitemapEntry, SitemapWalk, candidates, read
-from spiderproj.sitemaps.records import MAX_ENTRIES, MAX_PROBLEMS, parse_time
+from spiderproj.sitemaps.records import MAX_ENTRIES, MAX_PROBLEMS, parse_priority, parse_time
 from spiderproj.urls import canonical
 
 BASE = "http://h/dir/sitemap.xml"
@@ -213,6 +214,24 @@ def test_lastmod(text: str, seconds: float | None) -> None:
         assert parse_time(text) == seconds
 
 
+@pytest.mark.parametrize(
+    ("text", "priority"),
+    [
+        ("0", 0.0),
+        ("1.0", 1.0),
+        (" .5 ", 0.5),
+        ("1.1", None),
+        ("-1", None),
+        ("NaN", None),
+        ("inf", None),
+        ("high", None),
+    ],
+)
+def test_priority(text: str, priority: float | None) -> None:
+    """A priority lies between 0 and 1, or there is none."""
+    assert parse_priority(text) == priority
+
+
 def test_entities_are_dead(tmp_path: Path) -> None:
     """No entity is expanded, no file read: references stay as the text they are written in."""
     secret = tmp_path / "secret"
@@ -257,9 +276,29 @@ def test_hostile_files_are_cheap(body: bytes) -> None:
     assert all(len(entry.loc) < 100 for entry in sitemap.entries)
 
 
-def test_bomb_is_told() -> None:
-    """A file that holds far more than its size is cut and says so."""
-    assert "gzip holds more" in read(gzip.compress(b"<urlset>" + b" " * 8 * MEGA), BASE).problems[0].reason
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (gzip.compress(b"<urlset>" + b" " * 8 * MEGA), "gzip holds more than 300 times its size"),
+        (gzip.compress(b"") * 200, "only 100 gzip members are read"),
+        (b"<urlset>" + b"<!--" * MEGA, "only 1500000 elements are read, or 1 MB without one"),
+        (b"<urlset>" + b"<a/>" * 2 * MEGA, "only 1500000 elements are read, or 1 MB without one"),
+    ],
+)
+def test_cuts_are_told(body: bytes, reason: str) -> None:
+    """A file that is not read to its end says so."""
+    assert read(body, BASE).problems[0].reason == reason
+
+
+def test_a_bomb_takes_little_memory() -> None:
+    """What goes over the bounds is never unpacked."""
+    body = gzip.compress(b"<urlset>" + b" " * 16 * MEGA)
+    tracemalloc.start()
+    read(body, BASE)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert peak < 12 * MEGA
 
 
 @pytest.mark.parametrize("extra", [0, 1])
@@ -273,7 +312,8 @@ def test_entries_are_bounded(extra: int) -> None:
 
 
 def test_problems_are_bounded() -> None:
-    """Problems are counted, and the first hundred described."""
+    """Problems are counted, and the first hundred described; a text of nothing else is given up."""
+    assert read(b"x\n" * 1000, BASE).problem_count == MAX_PROBLEMS
     sitemap = read(urlset(*["ftp://h/"] * 1000).encode(), BASE)
 
     assert (len(sitemap.problems), sitemap.problem_count) == (MAX_PROBLEMS, 1000)

@@ -207,5 +207,5 @@ class Exchange:
             for piece in self._decoder.finish():
                 self._keep(piece)
             self.flags = frozenset(self._decoder.flags)
-            if self._decoder.active and self.size:
+            if self._decoder.active and self.size and "encoding" not in self.flags:
                 self.flags |= {"decoded"}

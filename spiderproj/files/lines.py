@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import stat
-from math import isfinite
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 import orjson
@@ -15,7 +14,6 @@ from spiderproj.errors import OutputError
 from spiderproj.files.failures import failure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
 _BUFFER: Final = 1 << 20  # bytes kept in memory between flushes
@@ -116,31 +114,22 @@ class LineFile:
 def json_line(record: Mapping[str, object]) -> bytes:
     r"""Return *record* as one line of strict JSON in UTF-8 (RFC 8259), newline included.
 
-    Lone surrogates, which UTF-8 cannot hold, become U+FFFD. Raises ValueError for a number that is not finite and
-    TypeError for what JSON cannot say.
+    Lone surrogates, which UTF-8 cannot hold, become U+FFFD; a number that is not finite becomes null. Raises TypeError
+    for what JSON cannot say.
 
     >>> json_line({"url": "http://h/", "depth": 0})
     b'{"url":"http://h/","depth":0}\n'
     """
-    values = dict(record)
     try:
-        line = orjson.dumps(values, option=orjson.OPT_APPEND_NEWLINE)
+        return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:
-        text = json.dumps(values, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        return _SURROGATE.sub("\ufffd", text).encode() + b"\n"
-    if b"null" in line:  # which is also how orjson writes NaN
-        _check_finite(values.values())
-    return line
+        return orjson.dumps(_mended(record), option=orjson.OPT_APPEND_NEWLINE)
 
 
-def _check_finite(values: Iterable[object]) -> None:
-    """Raise ValueError for a float in *values*, or in the containers among them, that is not finite."""
-    pending = list(values)
-    while pending:
-        value = pending.pop()
-        if isinstance(value, float) and not isfinite(value):
-            raise ValueError(f"{value} is not a JSON number: expected a finite one")
-        if isinstance(value, dict):
-            pending += value.values()
-        elif isinstance(value, list | tuple):
-            pending += value
+def _mended(value: object) -> object:
+    """Return *value* with U+FFFD for every lone surrogate in its texts."""
+    if isinstance(value, str):
+        return _SURROGATE.sub("\ufffd", value)
+    if isinstance(value, Mapping):
+        return {_mended(name): _mended(item) for name, item in value.items()}
+    return [_mended(item) for item in value] if isinstance(value, list | tuple) else value

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-MAX_CHARACTERS = 16 * 1024 * 1024
-"""Longest text that is read: the largest page body that is downloaded."""
+MAX_BYTES = 16 * 1024 * 1024
+"""Longest body that is read: the largest page that is downloaded."""
 
 MAX_STEPS = 400_000
 """Start tags, attributes and CSS tokens of one page: about 1 µs each. The largest index pages known (20,000 links with

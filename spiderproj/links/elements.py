@@ -101,9 +101,6 @@ _SPECIFIC: dict[str, dict[str, Rule]] = {
 ELEMENTS: dict[str, dict[str, Rule]] = {tag: ANYWHERE | rules for tag, rules in _SPECIFIC.items()}
 """The rules of each element that has its own; for all others ANYWHERE holds."""
 
-DRAWING = frozenset({"feimage", "image", "use"})
-"""Elements whose "#name" refers to a part of the same drawing and is nothing to fetch."""
-
 _BY_REL: dict[str, Rule] = {
     "stylesheet": Rule(LinkRole.REQUISITE, ResourceType.STYLE),
     "icon": _IMAGE,
@@ -165,15 +162,20 @@ def link_rule(rel: str, destination: str) -> Rule:
     return _PAGE if keywords else _HINT
 
 
-META_IMAGES = frozenset(
-    {"msapplication-tileimage", "og:image", "og:image:secure_url", "og:image:url", "twitter:image", "twitter:image:src"}
+_META_IMAGES = (
+    "msapplication-tileimage",
+    "og:image",
+    "og:image:secure_url",
+    "og:image:url",
+    "twitter:image",
+    "twitter:image:src",
 )
-META_MEDIA = {
-    "og:audio": ResourceType.AUDIO,
-    "og:audio:secure_url": ResourceType.AUDIO,
-    "og:video": ResourceType.VIDEO,
-    "og:video:url": ResourceType.VIDEO,
-    "og:video:secure_url": ResourceType.VIDEO,
-    "twitter:player": ResourceType.HTML,
-} | dict.fromkeys(META_IMAGES, ResourceType.IMAGE)
-"""Names of <meta> whose content is a URL for previews elsewhere: recorded as hints."""
+META: dict[str, Rule] = {
+    "og:audio": _HINT._replace(hint=ResourceType.AUDIO),
+    "og:audio:secure_url": _HINT._replace(hint=ResourceType.AUDIO),
+    "og:video": _HINT._replace(hint=ResourceType.VIDEO),
+    "og:video:url": _HINT._replace(hint=ResourceType.VIDEO),
+    "og:video:secure_url": _HINT._replace(hint=ResourceType.VIDEO),
+    "twitter:player": _HINT._replace(hint=ResourceType.HTML),
+} | dict.fromkeys(_META_IMAGES, _HINT._replace(hint=ResourceType.IMAGE))
+"""Names of <meta> whose content is a URL for previews elsewhere: recorded, not needed to show the page."""

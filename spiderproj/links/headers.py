@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 _BLANK = r"[ \t\r\n]*+"
 # RFC 8288 3: "<" URI-reference ">" and its parameters, up to the next "<" that begins a link.
-_LINK = re.compile(r"<([^>]*+)>([^\"<,]*+(?:\"(?:[^\"\\]|\\.)*+(?:\"|\Z)[^\"<,]*+)*+)", re.DOTALL)
+_LINK = re.compile(r"<([^<>]*+)>([^\"<,]*+(?:\"(?:[^\"\\]|\\.)*+(?:\"|\Z)[^\"<,]*+)*+)", re.DOTALL)
 _PARAMETER = re.compile(
     rf";{_BLANK}([^\s=;,\"]++){_BLANK}(?:={_BLANK}(?:\"((?:[^\"\\]|\\.)*+)\"?|([^\s;,\"]*+)))?+", re.DOTALL
 )
@@ -26,8 +26,8 @@ class HeaderLink(NamedTuple):
 def link_header(value: str) -> Iterator[HeaderLink]:
     """Yield the links of a Link: header.
 
-    >>> list(link_header('</a>; rel="next prefetch", <b>;as=image'))
-    [HeaderLink(reference='/a', parameters={'rel': 'next prefetch'}), HeaderLink(reference='b', parameters={'as': 'image'})]
+    >>> list(link_header('</a>; rel="next prefetch"'))
+    [HeaderLink(reference='/a', parameters={'rel': 'next prefetch'})]
     """
     for match in _LINK.finditer(value):
         parameters: dict[str, str] = {}

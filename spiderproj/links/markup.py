@@ -8,78 +8,88 @@ that keeps to the standard (docs/decisions.md, "Markup"). Here each character is
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias
 
 from spiderproj.links.references import in_text
+
+StartTag: TypeAlias = tuple[str, str, bool, int, int]
+"""Name in lower case; attributes as written, and whether simply so (for attributes()); the index just past its ">"; the
+index just past its content when that is raw text (<title>, <style>, <script> ...), else the former again.
+
+A plain tuple: there are a hundred a page, and a named one costs as much as the rest of the loop.
+"""
 
 _BLANK = r"\t\n\f\r "
 _VALUE = rf"\"[^\"]*+\"?|'[^']*+'?|[^{_BLANK}>\"'][^{_BLANK}>]*+"
 _ATTRIBUTES = rf"(?:[{_BLANK}/]++|[^{_BLANK}/>][^{_BLANK}/>=]*+(?:[{_BLANK}]*+=[{_BLANK}]*+(?:{_VALUE})?+)?+)*+"
-# Most tags look like ' class="x" href="y"'; this reads just those, in half the time, and stops before the ">".
-_PLAIN_ATTRIBUTES = rf"[^<>\"'=]*+(?:(?<![{_BLANK}/\"])=\"[^\"]*+\"[^<>\"'=]*+)*+(?=>)"
+_SIMPLE_ATTRIBUTES = rf"(?:[{_BLANK}]++[a-z][-a-z0-9_:]*+=\"[^\"]*+\")*+"
+# A tag that ends at its first ">" outside plain quotes and holds no "<": nothing in it can be taken for a tag.
+_SIMPLE_TAG = rf"[/a-zA-Z][^<>\"'=]*+(?:(?<![{_BLANK}/\"])=\"[^\"<]*+\"[^<>\"'=]*+)*+>"
 _COMMENT = r"!--(?:-?>|[^-]*+(?:-(?!-!?>)[^-]*+)*+(?:--!?>|\Z))"
-_OTHER = r"[!?/][^>]*+(?:>|\Z)"  # declarations, processing instructions and end tags without a name
 _CDATA = r"!\[CDATA\[[^\]]*+(?:\](?!\]>)[^\]]*+)*+(?:\]\]>|\Z)"
+_OTHER = r"[!?/][^>]*+>?+"  # declarations, processing instructions and end tags without a name
+_ANY_NAME = rf"[a-zA-Z][^{_BLANK}/>]*+"
 
 
-def _token(cdata: str) -> re.Pattern[str]:
-    """Return the pattern of one token that is not text; it matches at every "<" that begins one, so never rescans."""
-    start = rf"([a-zA-Z][^{_BLANK}/>]*+)({_PLAIN_ATTRIBUTES}|{_ATTRIBUTES})(>)?+"
-    end = rf"/[a-zA-Z](?:[^<>\"'=]*+>|{_ATTRIBUTES}>?+)"
-    return re.compile(rf"<(?:{start}|{end}|{_COMMENT}|{cdata}{_OTHER})")
+def _tokens(names: str, skipped: str) -> re.Pattern[str]:
+    """Return a pattern that finds each start tag of *names* and jumps over all else that could hold its likeness.
+
+    It matches at every "<" it cannot rule out at once, to the end of the text if need be, so nothing is read twice.
+    """
+    start = rf"({names})(?=[{_BLANK}/>])(?:({_SIMPLE_ATTRIBUTES})[{_BLANK}/]*+>|({_ATTRIBUTES})(>)?+)"
+    return re.compile(rf"<(?:{start}|(?!{_SIMPLE_TAG})(?:/?{_ANY_NAME}{_ATTRIBUTES}>?+|{skipped}{_OTHER}))", re.ASCII)
 
 
-_HTML_TOKEN = _token("")
-_XML_TOKEN = _token(_CDATA + "|")
-_ATTRIBUTE = re.compile(
-    rf"([^{_BLANK}/>][^{_BLANK}/>=]*+)"
-    rf"(?:[{_BLANK}]*+=[{_BLANK}]*+(?:\"([^\"]*+)\"?|'([^']*+)'?|([^{_BLANK}>\"'][^{_BLANK}>]*+))?+)?+"
-)
+def tags_named(names: Iterable[str]) -> re.Pattern[str]:
+    """Return the pattern by which start_tags finds the tags of these lower case *names*, perhaps others too."""
+    with_capitals = rf"[-a-z0-9]*+[A-Z][^{_BLANK}/>]*+"
+    return _tokens("|".join(sorted({*names, *_RAW}, reverse=True)) + "|" + with_capitals, _COMMENT + "|")
+
+
 _RAW = frozenset({"iframe", "plaintext", "script", "style", "textarea", "title", "xmp"})
 """Elements whose content is text. <noframes>, <noembed> and <noscript> are not among them: what they hold is there for
 readers without frames, plug-ins or script, as we are."""
-_XML_RAW = frozenset({"script", "style"})
 _RAW_END = {name: re.compile(rf"(?ai)</{name}(?=[{_BLANK}/>])") for name in _RAW - {"plaintext", "script"}}
 _SCRIPT_STEP = re.compile(rf"(?ai)<!--|-->|<(/?)script(?=[{_BLANK}/>])")
+
+ALL_TAGS = _tokens(_ANY_NAME, _COMMENT + "|")
+XML_TAGS = _tokens(_ANY_NAME, _COMMENT + "|" + _CDATA + "|")
+_NO_TEXT = re.compile(rf"<(?:/?{_ANY_NAME}{_ATTRIBUTES}>?+|{_COMMENT}|{_OTHER})", re.ASCII)
 _UNREAD = re.compile(r"(?ai)<(script|style)\b[^<]*+(?:<(?!/\1)[^<]*+)*+")
 _INLINE = re.compile(
     r"(?ai)</?(?:a|abbr|b|bdi|bdo|big|cite|code|del|dfn|em|font|i|ins|kbd|mark|q|s|samp|small|span|strike|strong|sub|"
     rf"sup|tt|u|var|wbr)(?:[{_BLANK}/][^<>]*+)?+>"
 )
+_SIMPLE_ATTRIBUTE = re.compile(r"([a-z][-a-z0-9_:]*+)=\"([^\"]*+)\"")
+_ATTRIBUTE = re.compile(
+    rf"([^{_BLANK}/>][^{_BLANK}/>=]*+)"
+    rf"(?:[{_BLANK}]*+=[{_BLANK}]*+(?:\"([^\"]*+)\"?|'([^']*+)'?|([^{_BLANK}>\"'][^{_BLANK}>]*+))?+)?+"
+)
 
 
-class StartTag(NamedTuple):
-    """One start tag: its name in lower case, its attributes as written, and where things are in the text."""
-
-    name: str
-    source: str
-    start: int  # of its "<"
-    end: int  # just past its ">"
-    content_end: int  # just past its content when that is raw text (<title>, <style>, <script> ...), else ``end``
-
-
-def start_tags(text: str, *, xml: bool = False) -> Iterator[StartTag]:
-    """Yield the start tags of *text*; those in comments, raw text and CDATA sections are none."""
-    token, raw = (_XML_TOKEN, _XML_RAW) if xml else (_HTML_TOKEN, _RAW)
+def start_tags(text: str, tags: re.Pattern[str] = ALL_TAGS) -> Iterator[StartTag]:
+    """Yield the start tags of *text* that *tags* finds; those in comments, raw text and CDATA sections are none."""
+    raw = _XML_RAW if tags is XML_TAGS else _RAW
     drawing = _Drawing(text)
     position = 0
     while position >= 0:
         start, position = position, -1
-        for match in token.finditer(text, start):
-            name, source, closed = match.groups()
-            if closed is None:  # no start tag, or one that the text ends in
+        for match in tags.finditer(text, start):
+            name, simple, source, closed = match.groups()
+            if simple is None and closed is None:  # no start tag, or one that the text ends in
                 continue
             if not name.islower():
                 name = name.lower()
             end = match.end()
-            if name not in raw:
-                yield StartTag(name, source, match.start(), end, end)
-                continue
-            content_end = end if drawing.empties(name, source, end) else _content_end(text, name, end)
-            yield StartTag(name, source, match.start(), end, content_end)
-            position = content_end
-            break
+            if name in raw:
+                position = end if drawing.empties(name, match[0], end) else _content_end(text, name, end)
+                yield name, source or simple, simple is not None, end, position
+                break
+            yield name, source or simple, simple is not None, end, end
+
+
+_XML_RAW = frozenset({"script", "style"})
 
 
 class _Drawing:
@@ -91,13 +101,13 @@ class _Drawing:
         self._depth = 0
         self._seen = 0
 
-    def empties(self, name: str, source: str, position: int) -> bool:
-        """Return whether the raw text element whose start tag ends at *position* has no content for us."""
+    def empties(self, name: str, tag: str, position: int) -> bool:
+        """Return whether the raw text element whose start *tag* ends at *position* has no content for us."""
         if not self._any:
             return False
         self._depth += self._text.count("<svg", self._seen, position) - self._text.count("</svg", self._seen, position)
         self._depth, self._seen = max(self._depth, 0), position
-        return self._depth > 0 and (name == "title" or source.endswith("/"))
+        return self._depth > 0 and (name == "title" or tag.endswith("/>"))
 
 
 def _content_end(text: str, name: str, start: int) -> int:
@@ -124,13 +134,18 @@ def _script_end(text: str, start: int) -> int:
     return len(text)
 
 
-def attributes(source: str) -> dict[str, str]:
+def attributes(source: str, *, simple: bool = False) -> dict[str, str]:
     """Return a tag's attributes in their order, the first of each name; names in lower case, values as written.
 
     >>> attributes(' HREF="a" href=b hidden')
     {'href': 'a', 'hidden': ''}
     """
-    found: dict[str, str] = {}
+    if simple:
+        pairs: list[tuple[str, str]] = _SIMPLE_ATTRIBUTE.findall(source)
+        found = dict(pairs)
+        if len(found) == len(pairs):
+            return found
+    found = {}
     for name, double, single, bare in _ATTRIBUTE.findall(source):
         name = name.lower()
         if name not in found:
@@ -141,7 +156,7 @@ def attributes(source: str) -> dict[str, str]:
 def plain_text(markup: str, limit: int) -> str:
     """Return what a person reads of *markup*: no tags, white space folded, at most *limit* characters."""
     if "<" in markup:
-        markup = _HTML_TOKEN.sub(" ", _INLINE.sub("", _UNREAD.sub(" ", markup)))
+        markup = _NO_TEXT.sub(" ", _INLINE.sub("", _UNREAD.sub(" ", markup)))
     return fold(in_text(markup), limit)
 
 

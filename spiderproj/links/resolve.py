@@ -53,26 +53,31 @@ class Resolver:
         """Return the canonical URL and None, or the reference as a short text and why it can never be fetched."""
         known = self._known.get(reference)
         if known is None:
-            known = self._resolve(reference)
+            known = self._plain(reference) or self._parsed(reference)
             if len(reference) <= urls.MAX_URL_LENGTH:
                 self._known[reference] = known
         return known
 
-    def _resolve(self, reference: str) -> tuple[str, Reason | None]:
-        return self._plain(reference) or self._parsed(reference)
-
     def _plain(self, reference: str) -> tuple[str, None] | None:
         """Return what the URL standard makes of a reference of harmless characters, without asking the parser."""
+        match = _PLAIN.match(reference)
+        if match is None:
+            return self._prefixed(reference)
+        path, query = match.groups("")
+        if not path:  # "", "?x" and "#y" keep the base's own path
+            return None
+        target = (self._origin if path[0] == "/" else self._directory) + path + query
+        return (target, None) if len(target) <= urls.MAX_URL_LENGTH else None
+
+    def _prefixed(self, reference: str) -> tuple[str, None] | None:
+        """Return the same for a reference that is plain after our own origin, or after "../"s."""
         prefix, start = self._prefix(reference)
-        match = _PLAIN.match(reference, start)
+        match = _PLAIN.match(reference, start) if start else None
         if match is None:
             return None
         path, query = match.groups("")
-        if path.startswith("/"):
-            if start and prefix is not self._origin:  # "..//x"
-                return None
-            prefix = self._origin
-        elif prefix is self._origin or not (path or start):  # "http://h" + "x" names another host; "" and "?x" the page
+        # After the origin a "/" has to come, else "http://h" + "x" names another host; after "../" none: "..//x".
+        if path.startswith("/") != (prefix is self._origin):
             return None
         target = prefix + path + query
         return (target, None) if len(target) <= urls.MAX_URL_LENGTH else None

@@ -13,6 +13,7 @@ from spiderproj.files import json_line
 from spiderproj.items import Capture, LinkItem
 from spiderproj.models import Decision, Reason, Verdict
 from spiderproj.store import LinkRow, Outcome
+from spiderproj.store.lines import link_lines
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -84,7 +85,7 @@ class LedgerPipeline:
         )
         rows = self._job.ledger.record(item.url, outcome, item.links, _FETCHED)
         self._job.lines["pages"].append(json_line(page_line(item)))
-        self._job.lines["links"].append(b"".join([json_line(link_line(item.url.url, row)) for row in rows]))
+        self._job.lines["links"].append(link_lines(item.url.url, rows))
         return rows
 
     async def _feed(self, item: Capture, rows: list[LinkRow]) -> None:

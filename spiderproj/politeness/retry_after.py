@@ -15,7 +15,6 @@ _HTTP_DATES = tuple(
         rf"[A-Za-z]{{3}} (?P<month>[A-Za-z]{{3}}) (?P<day>[ 0-9][0-9]) {_TIME} (?P<year>[0-9]{{4}})",
     )
 )
-_MOST_DIGITS = 10  # three centuries; int() itself refuses more than 4,300 digits
 
 
 def parse_retry_after(value: str, wall_now: float, cap: float) -> float | None:
@@ -29,8 +28,7 @@ def parse_retry_after(value: str, wall_now: float, cap: float) -> float | None:
     """
     value = value.strip()
     if value.isascii() and value.isdigit():
-        digits = value.lstrip("0") or "0"
-        return cap if len(digits) > _MOST_DIGITS else min(float(digits), cap)
+        return min(float(value), cap)
     until = _http_date(value, wall_now)
     if until is None or until < wall_now:
         return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -109,7 +108,7 @@ def parse_priority(text: str) -> float | None:
         value = float(text)
     except ValueError:
         return None
-    return value if math.isfinite(value) and 0 <= value <= 1 else None
+    return value if 0 <= value <= 1 else None
 
 
 def parse_changefreq(text: str) -> str | None:

@@ -264,11 +264,7 @@ class Ledger:
         """Return the links of a ``page_links`` row."""
         rows = orjson.loads(stored)
         targets = self._targets([row[0] for row in rows])
-        return [
-            Link(targets[row[0]], row[1], row[2], row[3], row[4], LinkRole(row[5]),
-                 ResourceType(row[6]) if row[6] else None, bool(row[7]), Reason(row[8]) if row[8] else None)
-            for row in rows
-        ]  # fmt: skip
+        return [unpacked(row, targets[row[0]]) for row in rows]
 
     def _targets(self, ids: Sequence[int]) -> dict[int, str]:
         found: dict[int, str] = {}
@@ -303,6 +299,13 @@ class Ledger:
                 known.type, known.answered = resource_type, True
             known.settled = _is_settled(decision.verdict, known.role, url.near, decision.reason)
         self._frontier.finish(url.id)
+
+
+def unpacked(row: Sequence[Any], target: str) -> Link:
+    """Return the link that an array of ``page_links`` stands for."""
+    _, text, tag, attribute, rel, role, hint, nofollow, problem = row
+    return Link(target, text, tag, attribute, rel, LinkRole(role), ResourceType(hint) if hint else None,
+                bool(nofollow), Reason(problem) if problem else None)  # fmt: skip
 
 
 def _known(row: Sequence[Any]) -> Known:

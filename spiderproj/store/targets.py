@@ -1,0 +1,40 @@
+"""Reading many URLs of the store by id, most of them again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from spiderproj.store.database import Database
+from spiderproj.store.known import Known
+
+_SELECT = "SELECT id, url, verdict, reason, depth, level, type, role FROM urls"
+_AT_ONCE = 400
+_KEPT = 50_000  # about 20 MB
+
+
+class Targets:
+    """URL and what is known of it, by id, with a bounded memory."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+        self._kept: dict[int, tuple[str, Known]] = {}
+
+    def of(self, ids: Sequence[int]) -> dict[int, tuple[str, Known]]:
+        """Return the URL and the row of each of *ids*; the dictionary may hold others too."""
+        missing = [number for number in dict.fromkeys(ids) if number not in self._kept]
+        if not missing:
+            return self._kept
+        if len(self._kept) > _KEPT:
+            kept = self._kept
+            self._kept = {number: kept[number] for number in ids if number in kept}
+        for start in range(0, len(missing), _AT_ONCE):
+            self._load(missing[start : start + _AT_ONCE])
+        return self._kept
+
+    def _load(self, ids: Sequence[int]) -> None:
+        marks = ",".join("?" * len(ids))
+        statement = f"SELECT id, url, verdict, reason, depth, level, type, role FROM urls WHERE id IN ({marks})"
+        for number, url, *row in self._db.execute(statement, ids):
+            verdict, reason, depth, level, resource_type, role = row
+            known = Known(number, verdict, reason, depth, level, resource_type, role, settled=True)
+            self._kept[number] = (url, known)
