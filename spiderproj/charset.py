@@ -7,18 +7,18 @@ by a name that a page chose: "punycode" in a header costs the cube of the body's
 from __future__ import annotations
 
 import codecs
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import chain
 
 import webencodings
 
+from spiderproj.prescan import css_label, declared_labels
+
 __all__ = ["codec_for", "css_charset", "decode", "decode_css", "encode_query"]
 
-PRESCAN_BYTES = 1024
-"""How far into a body its own declaration is looked for (HTML 13.2.3.2, CSS Syntax 3.2)."""
-
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16be"), (b"\xff\xfe", "utf-16le"))
+_UTF16_XML = ((b"<\0?\0x\0", "utf-16le"), (b"\0<\0?\0x", "utf-16be"))
 _UTF16 = frozenset({"utf-16be", "utf-16le"})
 _MULTI_BYTE = {
     "big5": "big5hkscs",
@@ -32,16 +32,6 @@ _MULTI_BYTE = {
 }
 """The Python codec of each encoding that is neither single-byte nor UTF-16; these replace errors at C speed."""
 
-_XML_DECLARATION = re.compile(rb"<\?xml[\t\n\r ][^>]*?encoding[\t\n\r ]*=[\t\n\r ]*(?:\"([^\"<>]*)\"|'([^'<>]*)')")
-_CSS_CHARSET = re.compile(rb"@charset \"([^\"\x80-\xff]*)\";")
-_META = re.compile(rb"(?i)<meta(?=[\t\n\f\r /])")
-_SKIPPED = re.compile(rb"<(?:!--(?:-?>|.*?-->)|/?[a-zA-Z][^\t\n\f\r >]*|[!/?][^>]*>)", re.DOTALL)
-_ATTRIBUTE = re.compile(
-    rb"[\t\n\f\r /]*([^\t\n\f\r />][^\t\n\f\r />=]*)"
-    rb"(?:[\t\n\f\r ]*=[\t\n\f\r ]*(?:\"([^\"]*)\"|'([^']*)'|([^\t\n\f\r >\"'][^\t\n\f\r >]*))?)?"
-)
-_CONTENT_CHARSET = re.compile(r"(?i)charset[\t\n\f\r ]*=[\t\n\f\r ]*(?:\"([^\"]*)\"|'([^']*)'|([^\t\n\f\r ;\"']+))")
-
 
 def decode(body: bytes, header_charset: str | None, *, html: bool = True) -> tuple[str, str]:
     r"""Return the text of *body* and the WHATWG name of the encoding it was read with.
@@ -53,7 +43,7 @@ def decode(body: bytes, header_charset: str | None, *, html: bool = True) -> tup
     >>> decode(b"caf\xe9", "latin1")
     ('café', 'windows-1252')
     """
-    return _decode(body, (header_charset, _declared(body[:PRESCAN_BYTES]) if html else None))
+    return _decode(body, chain((header_charset,), _declared(body) if html else ()))
 
 
 def decode_css(body: bytes, header_charset: str | None) -> tuple[str, str]:
@@ -78,8 +68,7 @@ def codec_for(label: str) -> str | None:
 
 def css_charset(body: bytes) -> str | None:
     """Return the encoding that a style sheet's own @charset rule declares (CSS Syntax 3.2)."""
-    match = _CSS_CHARSET.match(body[:PRESCAN_BYTES])
-    return _in_page(match[1]) if match else None
+    return _in_page(css_label(body))
 
 
 def encode_query(text: str, encoding: str) -> str:
@@ -88,7 +77,7 @@ def encode_query(text: str, encoding: str) -> str:
     URL standard, "percent-encode after encoding"; UTF-16 has UTF-8 as its output encoding, and what *encoding* lacks
     becomes a character reference.
     """
-    return re.sub(r"[^\x00-\x7f]", lambda match: _percent(match[0], encoding), text)
+    return text.translate(_query_escapes(encoding))
 
 
 def _decode(body: bytes, labels: Iterable[str | None]) -> tuple[str, str]:
@@ -108,6 +97,21 @@ def _sniffed(body: bytes) -> str:
         cut = error.end == len(body) and error.reason == "unexpected end of data"
         return "utf-8" if cut and not body[: error.start].isascii() else "windows-1252"
     return "utf-8"
+
+
+def _declared(body: bytes) -> Iterator[str | None]:
+    for start, name in _UTF16_XML:
+        if body.startswith(start):
+            yield name
+    yield from map(_in_page, declared_labels(body))
+
+
+def _in_page(label: str | None) -> str | None:
+    """Return the encoding that *label* means when it stands inside the page: it was readable, so not in UTF-16."""
+    name = codec_for(label) if label else None
+    if name == "x-user-defined":
+        return "windows-1252"
+    return "utf-8" if name in _UTF16 else name
 
 
 def _text(body: bytes, name: str) -> str:
@@ -134,27 +138,35 @@ def _table(name: str) -> str:
     return "".join(characters)
 
 
+class _QueryEscapes(dict[int, str]):
+    """Maps a character's code to how it is written in a query; learns each character once."""
+
+    def __init__(self, encoding: str) -> None:
+        super().__init__({code: chr(code) for code in range(0x80)})
+        self._codec = "utf-8" if encoding in _UTF16 else _MULTI_BYTE.get(encoding)
+        if self._codec is None:
+            table = enumerate(_table(encoding))
+            self.update(
+                (ord(character), f"%{byte:02X}") for byte, character in table if byte >= 0x80 and character != "\ufffd"
+            )
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        try:
+            raw = character.encode(self._codec) if self._codec else b""
+        except UnicodeEncodeError:
+            raw = b""
+        if not raw:
+            return f"%26%23{code}%3B"
+        escape = self[code] = "".join(
+            chr(byte) if 0x21 <= byte <= 0x7E and byte not in b"\"#<>'" else f"%{byte:02X}" for byte in raw
+        )
+        return escape
+
+
 @cache
-def _reverse_table(name: str) -> dict[str, int]:
-    return {character: byte for byte, character in enumerate(_table(name)) if character != "\ufffd"}
-
-
-def _percent(character: str, encoding: str) -> str:
-    raw = _bytes_of(character, encoding)
-    if raw is None:
-        return f"%26%23{ord(character)}%3B"
-    return "".join(chr(byte) if 0x21 <= byte <= 0x7E and byte not in b"\"#<>'" else f"%{byte:02X}" for byte in raw)
-
-
-def _bytes_of(character: str, encoding: str) -> bytes | None:
-    codec = "utf-8" if encoding in _UTF16 else _MULTI_BYTE.get(encoding)
-    if codec is None:
-        byte = _reverse_table(encoding).get(character)
-        return None if byte is None else bytes((byte,))
-    try:
-        return character.encode(codec)
-    except UnicodeEncodeError:
-        return None
+def _query_escapes(encoding: str) -> _QueryEscapes:
+    return _QueryEscapes(encoding)
 
 
 def _utf16(body: bytes, name: str) -> str:
@@ -183,62 +195,3 @@ def _without_lone_surrogates(body: bytes, codec: str) -> bytes:
     units[high_at::2] = (int.from_bytes(high, "big") | mask).to_bytes(len(high), "big")
     units[1 - high_at :: 2] = (int.from_bytes(low, "big") & ~mask | replaced).to_bytes(len(low), "big")
     return bytes(units)
-
-
-def _declared(head: bytes) -> str | None:
-    """Return the label that *head* declares: HTML's prescan (13.2.3.2), then an XML declaration."""
-    if head.startswith(b"<\0?\0x\0"):
-        return "utf-16le"
-    if head.startswith(b"\0<\0?\0x"):
-        return "utf-16be"
-    label = _prescan(head)
-    if label is not None:
-        return label
-    match = _XML_DECLARATION.match(head)
-    return _in_page((match[1] or match[2] or b"").strip()) if match else None
-
-
-def _prescan(head: bytes) -> str | None:
-    position = head.find(b"<")
-    while position >= 0:
-        meta = _META.match(head, position)
-        if meta:
-            attributes, position = _attributes(head, meta.end())
-            label = _meta_label(attributes)
-            if label is not None:
-                return label
-        elif skipped := _SKIPPED.match(head, position):
-            position = skipped.end()
-            if skipped[0][1:2].isalpha() or skipped[0][2:3].isalpha():
-                position = _attributes(head, position)[1]
-        else:
-            position += 1
-        position = head.find(b"<", position)
-    return None
-
-
-def _attributes(head: bytes, position: int) -> tuple[dict[str, str], int]:
-    """Return a tag's attributes, first of each name, and the index of the ">" that ends it (or of the end)."""
-    found: dict[str, str] = {}
-    while match := _ATTRIBUTE.match(head, position):
-        value = match[2] or match[3] or match[4] or b""
-        found.setdefault(match[1].decode("latin-1").lower(), value.decode("latin-1"))
-        position = match.end()
-    end = head.find(b">", position)
-    return found, end if end >= 0 else len(head)
-
-
-def _meta_label(attributes: dict[str, str]) -> str | None:
-    label = attributes.get("charset")
-    if label is None and attributes.get("http-equiv", "").lower() == "content-type":
-        match = _CONTENT_CHARSET.search(attributes.get("content", ""))
-        label = (match[1] or match[2] or match[3]) if match else None
-    return _in_page(label.encode("latin-1")) if label else None
-
-
-def _in_page(label: bytes) -> str | None:
-    """Return the encoding that *label* means when it stands inside the page: it was readable, so not in UTF-16."""
-    name = codec_for(label.decode("latin-1"))
-    if name == "x-user-defined":
-        return "windows-1252"
-    return "utf-8" if name in _UTF16 else name

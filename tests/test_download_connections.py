@@ -11,6 +11,7 @@ from scrapy import Request
 from scrapy.exceptions import CannotResolveHostError, DownloadConnectionRefusedError, DownloadFailedError
 
 from spiderproj.downloader import pool
+from spiderproj.downloader.budget import Budget
 from spiderproj.downloader.handler import HttpHandler
 from tests.raw_server import Peer, always, client, fails, fake_crawler, own_loop, serve, silence, until
 
@@ -116,6 +117,21 @@ async def test_a_kept_connection_that_dies_is_replaced_once(method: str, *, answ
 
 
 @own_loop
+async def test_an_answer_that_began_is_not_asked_for_again() -> None:
+    """A kept connection that dies after the first byte of an answer is a failure, not a reason to ask again."""
+
+    async def answer(peer: Peer) -> None:
+        await peer.send(SMALL if peer.requests == 1 else b"H")
+        if peer.requests > 1:
+            peer.close()
+
+    async with serve(answer) as server, client() as asked:
+        await asked.get(server.url)
+        assert await fails(asked, server.url) == "reset"
+        assert (asked.count("retried"), server.connections) == (0, 1)
+
+
+@own_loop
 async def test_idle_connections_are_bounded_and_grow_old(monkeypatch: pytest.MonkeyPatch) -> None:
     """No more idle connections are kept than an origin and all may have; an old one is closed by the sweep."""
     async with serve(always(SMALL)) as one, serve(always(SMALL)) as two:
@@ -141,22 +157,70 @@ async def test_closed_idle_connections_are_noticed() -> None:
         assert (server.connections, asked.count("retried")) == (2, 0)
 
 
+class Holder:
+    """Something that holds bytes."""
+
+    paused = False
+
+    def pause(self) -> None:
+        """Note that."""
+        assert not self.paused
+        self.paused = True
+
+    def resume(self) -> None:
+        """Note that."""
+        assert self.paused
+        self.paused = False
+
+
+def test_the_budget_pauses_all_but_the_oldest() -> None:
+    """Above the limit only the oldest holder goes on; when it ends, all may, or else the next oldest."""
+    first, second, third = holders = [Holder(), Holder(), Holder()]
+    budget = Budget(10)
+    budget.hold(first, 6)
+    budget.hold(second, 4)
+    assert not any(holder.paused for holder in holders)
+    budget.hold(third, 20)
+    budget.hold(first, 50)
+    budget.hold(second, 5)
+    assert [holder.paused for holder in holders] == [False, True, True]
+    budget.release(first)
+    assert [holder.paused for holder in holders] == [False, False, True]
+    budget.hold(second, 9)
+    budget.release(second)
+    assert not third.paused
+    budget.release(third)
+    budget.release(third)
+    budget.hold(first, 10)
+    budget.hold(second, 1)
+    assert second.paused
+    budget.hold(third, 0)
+    assert third.paused
+    budget.release(first)
+    assert not any(holder.paused for holder in holders)
+
+
 @own_loop
 async def test_bytes_in_flight_are_bounded() -> None:
     """Bodies that together exceed the budget wait for each other, and all arrive."""
     body = b"x" * 3_000_000
-    held: list[int] = []
+    sent: list[int] = []
 
     async def answer(peer: Peer) -> None:
         await peer.send(OK + b"Content-Length: %d\r\n\r\n" % len(body))
-        for start in range(0, len(body), 100_000):
+        for start in range(0, len(body) - 100_000, 100_000):
             await peer.send(body[start : start + 100_000])
-            held.append(asked.handler._pool.budget._used)
+            sent.append(100_000)
+        if len(server.peers) - len(finished) == 8:  # nobody has finished: all that can be sent is sent
+            await until(lambda: len(asked.handler._pool.budget._paused) == 7)
+            assert sum(sent) < 2_000_000 + len(body) + 8 * 500_000
+        finished.append(peer)
+        await peer.send(body[:100_000])
 
+    finished: list[Peer] = []
     async with serve(answer) as server, client(SPIDERPROJ_INFLIGHT_BYTES=2_000_000) as asked:
-        responses = await asyncio.gather(*(asked.get(server.url) for _ in range(6)))
+        responses = await asyncio.gather(*(asked.get(server.url) for _ in range(8)))
         assert all(response.body == body for response in responses)
-        assert max(held) < 2_000_000 + len(body) + 6 * 300_000
         assert asked.handler._pool.budget._used == 0
 
 

@@ -23,7 +23,7 @@ from spiderproj.downloader.budget import Budget
 from spiderproj.downloader.errors import PrivateAddressError, TruncatedError
 from spiderproj.downloader.exchange import Exchange, Patience
 from spiderproj.downloader.pool import Pool
-from spiderproj.downloader.resolver import Resolver
+from spiderproj.downloader.resolver import Resolver, not_public
 from spiderproj.downloader.wire import read_url, write_request
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class HttpHandler(BaseDownloadHandler):
         """Leave *request* to Scrapy's handler; a proxy resolves names itself, so only literal addresses are judged."""
         host = "127.0.0.1" if origin.host.endswith("localhost") else literal(origin.host)
         if host and not self.policy.permits(host, origin.port, origin.host):
-            raise PrivateAddressError(f"{origin.host} is not public: SPIDERPROJ_ALLOWED_NETWORKS")
+            raise PrivateAddressError(not_public(origin, host))
         if self._proxied is None:
             self._proxied = build_from_crawler(HTTP11DownloadHandler, self.crawler)
         return await self._proxied.download_request(request)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from functools import partial
 from typing import TYPE_CHECKING
 
 from spiderproj.addresses import literal
@@ -17,6 +18,12 @@ TTL_SECONDS = 60.0
 MAX_HOSTS = 10_000
 MAX_ADDRESSES = 4
 """Addresses of a host that are tried."""
+
+
+def not_public(origin: Origin, address: str) -> str:
+    """Return what to tell of an *address* that may not be dialled."""
+    where = f"{origin.host[:253]}:{origin.port}"
+    return f"{where} is at {address}, not a public address: name it in a seed, or in SPIDERPROJ_ALLOWED_NETWORKS"
 
 
 class Resolver:
@@ -40,7 +47,7 @@ class Resolver:
         addresses = [ip] if ip else await self._lookup(host)
         for address in addresses:
             if not self._policy.permits(address, port, host):
-                raise PrivateAddressError(f"{host} is {address}, which is not public: SPIDERPROJ_ALLOWED_NETWORKS")
+                raise PrivateAddressError(not_public(origin, address))
         return addresses[:MAX_ADDRESSES]
 
     async def close(self) -> None:
@@ -58,8 +65,14 @@ class Resolver:
         task = self._pending.get(host)
         if task is None:
             task = self._pending[host] = asyncio.create_task(self._ask(host))
-            task.add_done_callback(lambda _: self._pending.pop(host, None))
+            task.add_done_callback(partial(self._done, host))
         return await asyncio.shield(task)  # others wait for the same answer
+
+    def _done(self, host: str, task: asyncio.Task[list[str]]) -> None:
+        """Forget a lookup that has ended; nobody may be waiting for its failure any more."""
+        self._pending.pop(host, None)
+        if not task.cancelled():
+            task.exception()
 
     async def _ask(self, host: str) -> list[str]:
         """Return the addresses of *host* as the system's resolver gives them, and remember them."""

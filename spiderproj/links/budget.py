@@ -9,6 +9,9 @@ MAX_STEPS = 400_000
 """Start tags, attributes and CSS tokens of one page: about 1 µs each. The largest index pages known (20,000 links with
 size, date and icon) take 200,000."""
 
+MAX_ATTRIBUTES = 150_000
+"""Attributes on one tag; each costs 250 bytes while its tag is read."""
+
 MAX_LINKS = 50_000
 """Links of one page, by default: 150 MB and 0.4 s at the worst."""
 

@@ -54,15 +54,14 @@ class Collector:
 
     def add_value(self, value: str, rule: Rule, attribute: str, context: Context) -> None:
         """Add what an attribute's *value*, references replaced, names in the form that *rule* says."""
-        form = rule.form
-        if form is Form.SRCSET:
+        if rule.form is Form.SRCSET:
             for reference in each_candidate(value):
                 self.budget.spend(1)
                 self.add(reference, rule, attribute, context)
-        elif form is Form.CSS or (form is Form.URL_OR_CSS and "url(" in value.lower()):
+        elif rule.form is Form.CSS or "url(" in value:
             for found in references(value, self.budget):
                 self.add(found.url, rule._replace(hint=found.hint), attribute, (context[0], "", "", ""))
-        elif not (attribute.startswith("data-") and value.lstrip()[:1] in {"{", "["}):  # options for a script
+        elif value.lstrip()[:1] not in {"{", "["}:
             self.add(value, rule, attribute, context)
 
     def add_css(self, css: str) -> None:

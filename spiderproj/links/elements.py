@@ -14,7 +14,7 @@ class Form(Enum):
     URL = "a URL"
     SRCSET = "image candidates"
     CSS = "CSS declarations"
-    URL_OR_CSS = "a URL, or url(...)"
+    SCRIPTED = "for a script: a URL, url(...), or options that hold neither"
 
 
 class Rule(NamedTuple):
@@ -32,7 +32,7 @@ _HINT = Rule(LinkRole.HINT)
 _PART = Rule(LinkRole.REQUISITE)
 _IMAGE = Rule(LinkRole.REQUISITE, ResourceType.IMAGE)
 _IMAGES = Rule(LinkRole.REQUISITE, ResourceType.IMAGE, Form.SRCSET)
-_BACKGROUND = Rule(LinkRole.REQUISITE, ResourceType.IMAGE, Form.URL_OR_CSS)
+_BACKGROUND = Rule(LinkRole.REQUISITE, ResourceType.IMAGE, Form.SCRIPTED)
 _SCRIPT = Rule(LinkRole.REQUISITE, ResourceType.SCRIPT)
 _AUDIO = Rule(LinkRole.REQUISITE, ResourceType.AUDIO)
 _VIDEO = Rule(LinkRole.REQUISITE, ResourceType.VIDEO)
@@ -40,7 +40,7 @@ _DATA = Rule(LinkRole.REQUISITE, ResourceType.DATA)
 
 ANYWHERE: dict[str, Rule] = {
     "style": Rule(LinkRole.REQUISITE, ResourceType.IMAGE, Form.CSS),
-    "background": _BACKGROUND,
+    "background": _IMAGE,
     "xlink:href": _IMAGE,
     # Backgrounds that lazysizes, lozad, vanilla-lazyload, jquery.lazy and unveil load by script.
     "data-bg": _BACKGROUND,
@@ -51,7 +51,7 @@ ANYWHERE: dict[str, Rule] = {
 }
 """Attributes that mean the same on every element."""
 
-MARKS = ("url(", "image-set(", "data-b", "background", "xlink:")
+MARKS = ("url(", "background", "data-bg", "xlink:")
 """What the text of a tag holds, in lower case, when an attribute of ANYWHERE may name something."""
 
 _LAZY_NAMES = ("data-src", "data-original", "data-lazy", "data-lazy-src", "data-echo", "data-hi-res-src")
@@ -59,7 +59,7 @@ _LAZY_SETS = ("data-srcset", "data-lazy-srcset", "data-original-set")
 
 
 def _lazy(rule: Rule) -> dict[str, Rule]:
-    return dict.fromkeys(_LAZY_NAMES, rule) | dict.fromkeys(_LAZY_SETS, _IMAGES)
+    return dict.fromkeys(_LAZY_NAMES, rule._replace(form=Form.SCRIPTED)) | dict.fromkeys(_LAZY_SETS, _IMAGES)
 
 
 _PICTURE = {"src": _IMAGE, "srcset": _IMAGES, "lowsrc": _IMAGE, "longdesc": _HINT} | _lazy(_IMAGE)
@@ -72,13 +72,13 @@ _SPECIFIC: dict[str, dict[str, Rule]] = {
     "amp-anim": _PICTURE,
     "amp-img": _PICTURE,
     "amp-video": {"src": _VIDEO, "poster": _IMAGE},
-    "audio": {"src": _AUDIO, "data-src": _AUDIO},
+    "audio": {"src": _AUDIO} | _lazy(_AUDIO),
     "base": {},
     "bgsound": {"src": _AUDIO},
     "blockquote": _QUOTED,
     "button": {"formaction": _FORM},
     "del": _QUOTED,
-    "embed": {"src": _PART, "data-src": _PART},
+    "embed": {"src": _PART} | _lazy(_PART),
     "feimage": _DRAWN,
     "form": {"action": _FORM},
     "frame": {"src": _FRAME, "longdesc": _HINT},
@@ -92,7 +92,7 @@ _SPECIFIC: dict[str, dict[str, Rule]] = {
     "meta": {},
     "object": {"data": _PART},
     "q": _QUOTED,
-    "script": {"src": _SCRIPT, "data-src": _SCRIPT, "href": _SCRIPT, "xlink:href": _SCRIPT},
+    "script": {"src": _SCRIPT, "href": _SCRIPT, "xlink:href": _SCRIPT} | _lazy(_SCRIPT),
     "source": {"src": _PART, "srcset": _IMAGES} | _lazy(_PART),
     "track": {"src": _DATA},
     "use": _DRAWN,

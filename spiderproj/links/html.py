@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from itertools import islice
 
 from spiderproj import charset
-from spiderproj.links.budget import MAX_BYTES, MAX_LINKS, BudgetSpentError
+from spiderproj.links.budget import MAX_BYTES, MAX_LINKS, Budget, BudgetSpentError
 from spiderproj.links.collector import TEXT_LENGTH, Collector, Context, folded_rel
-from spiderproj.links.elements import ANYWHERE, ELEMENTS, MARKS, META, Rule, link_rule
+from spiderproj.links.elements import ANYWHERE, ELEMENTS, MARKS, META, Form, Rule, link_rule
 from spiderproj.links.headers import robots_tag_says_nofollow, says_nofollow
 from spiderproj.links.markup import ALL_TAGS, XML_TAGS, attributes, fold, plain_text, start_tags, tags_named
 from spiderproj.links.references import in_attribute, in_text
@@ -23,9 +23,13 @@ _BASE_WITHIN = 10_000
 _ANCHOR_REACH = 16 * 1024
 """How far from its start tag an anchor's text is looked for."""
 
+_CHARACTERS_A_STEP = 16
+"""How much of an anchor's markup is made into text in the time of one step."""
+
 _ANCHOR_END = re.compile(r"<(?:/[aA]|[aA])(?=[\t\n\f\r />])")
 _SHORT_ANCHOR = re.compile(r"([^<&]{0,200}+)</[aA]>")
 _OWN_TAGS = tags_named(ELEMENTS)
+_IMAGE_TAGS = tags_named({"img"})
 _BASE_TAGS = tags_named({"base"})
 _MARKS = (*MARKS, *map(str.upper, MARKS))
 _BYTE_MARKS = [mark.encode() for mark in MARKS]
@@ -107,12 +111,12 @@ class _Reader:
 
     def _find_base(self) -> None:
         """Set the base before any link is read: it counts for those before it too (HTML 2.4.3)."""
-        for name, source, *_ in islice(start_tags(self._text, _BASE_TAGS), _BASE_WITHIN):
+        for name, source, *_ in islice(start_tags(self._text, _BASE_TAGS, Budget()), _BASE_WITHIN):
             if name == "base":
                 self._read_base(attributes(source))
 
     def _read_tags(self, tags: re.Pattern[str]) -> None:
-        for name, source, simple, end, content_end in start_tags(self._text, tags):
+        for name, source, simple, end, content_end in start_tags(self._text, tags, self.collector.budget):
             rules = ELEMENTS.get(name)
             if rules is not None:
                 self._read_element(name, attributes(source, simple=simple), rules, end)
@@ -132,23 +136,26 @@ class _Reader:
             self._read_link(attributes(match[1]) | {"rel": "stylesheet"}, "xml-stylesheet")
 
     def _read_element(self, name: str, attrs: dict[str, str], rules: dict[str, Rule], end: int) -> None:
-        self.collector.budget.spend(1 + len(attrs))
-        special = _SPECIAL.get(name)
-        if special is not None:
-            special(self, attrs)
+        collector = self.collector
+        collector.budget.spend(len(attrs))
+        if name in _SPECIAL:
+            _SPECIAL[name](self, attrs)
         context: Context | None = None
         for attribute, value in attrs.items():
             rule = rules.get(attribute)
             if rule is None:
                 continue
             if context is None:
-                context = self._context(name, attrs, end)
-            self.collector.add_value(in_attribute(value), rule, attribute, context)
-
-    def _context(self, name: str, attrs: dict[str, str], end: int) -> Context:
-        text = self._anchor_text(attrs, end) if name == "a" else _label(attrs)
-        rel = folded_rel(attrs["rel"]) if "rel" in attrs else ""
-        return name, text, rel, attrs.get("type", "")
+                text = self._anchor_text(attrs, end) if name == "a" else _label(attrs)
+                rel = folded_rel(attrs["rel"]) if "rel" in attrs else ""
+                context = (name, text, rel, attrs.get("type", ""))
+            if "&" in value:
+                collector.budget.spend(value.count("&"))
+                value = in_attribute(value)
+            if rule.form is Form.URL:
+                collector.add(value, rule, attribute, context)
+            else:
+                collector.add_value(value, rule, attribute, context)
 
     def _read_content(self, name: str, content: str) -> None:
         if name == "style":
@@ -184,12 +191,12 @@ class _Reader:
         """Return what a person reads on an anchor; it ends with its end tag or where the next anchor begins."""
         short = _SHORT_ANCHOR.match(self._text, start)
         if short:
-            text = fold(short[1], TEXT_LENGTH)
-            return text or _label(attrs)
+            return fold(short[1], TEXT_LENGTH) or _label(attrs)
         limit = start + _ANCHOR_REACH
         end = _ANCHOR_END.search(self._text, start, limit)
         inside = self._text[start : end.start() if end else limit]
-        return plain_text(inside, TEXT_LENGTH) or _label(attrs) or _alt_inside(inside)
+        self.collector.budget.spend(len(inside) // _CHARACTERS_A_STEP)
+        return plain_text(inside, TEXT_LENGTH) or _label(attrs) or _alt_inside(inside, self.collector.budget)
 
 
 _SPECIAL = {
@@ -207,8 +214,8 @@ def _label(attrs: dict[str, str]) -> str:
     return ""
 
 
-def _alt_inside(markup: str) -> str:
-    for name, source, *_ in start_tags(markup):
+def _alt_inside(markup: str, budget: Budget) -> str:
+    for name, source, *_ in start_tags(markup, _IMAGE_TAGS, budget):
         if name == "img":
             alt = _label(attributes(source))
             if alt:

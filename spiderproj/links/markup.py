@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
+from spiderproj.links.budget import MAX_ATTRIBUTES, Budget, BudgetSpentError
 from spiderproj.links.references import in_text
 
 StartTag: TypeAlias = tuple[str, str, bool, int, int]
@@ -38,7 +39,9 @@ def _tokens(names: str, skipped: str) -> re.Pattern[str]:
     It matches at every "<" it cannot rule out at once, to the end of the text if need be, so nothing is read twice.
     """
     start = rf"({names})(?=[{_BLANK}/>])(?:({_SIMPLE_ATTRIBUTES})[{_BLANK}/]*+>|({_ATTRIBUTES})(>)?+)"
-    return re.compile(rf"<(?:{start}|(?!{_SIMPLE_TAG})(?:/?{_ANY_NAME}{_ATTRIBUTES}>?+|{skipped}{_OTHER}))", re.ASCII)
+    return re.compile(
+        rf"<(?=[a-zA-Z/!?])(?:{start}|(?!{_SIMPLE_TAG})(?:/?{_ANY_NAME}{_ATTRIBUTES}>?+|{skipped}{_OTHER}))", re.ASCII
+    )
 
 
 def tags_named(names: Iterable[str]) -> re.Pattern[str]:
@@ -68,14 +71,18 @@ _ATTRIBUTE = re.compile(
 )
 
 
-def start_tags(text: str, tags: re.Pattern[str] = ALL_TAGS) -> Iterator[StartTag]:
-    """Yield the start tags of *text* that *tags* finds; those in comments, raw text and CDATA sections are none."""
+def start_tags(text: str, tags: re.Pattern[str], budget: Budget) -> Iterator[StartTag]:
+    """Yield the start tags of *text* that *tags* finds; those in comments, raw text and CDATA sections are none.
+
+    Raises BudgetSpentError when *budget* is spent.
+    """
     raw = _XML_RAW if tags is XML_TAGS else _RAW
     drawing = _Drawing(text)
     position = 0
     while position >= 0:
         start, position = position, -1
         for match in tags.finditer(text, start):
+            budget.spend(1)
             name, simple, source, closed = match.groups()
             if simple is None and closed is None:  # no start tag, or one that the text ends in
                 continue
@@ -83,6 +90,7 @@ def start_tags(text: str, tags: re.Pattern[str] = ALL_TAGS) -> Iterator[StartTag
                 name = name.lower()
             end = match.end()
             if name in raw:
+                budget.spend(_RAW_STEPS)
                 position = end if drawing.empties(name, match[0], end) else _content_end(text, name, end)
                 yield name, source or simple, simple is not None, end, position
                 break
@@ -90,6 +98,7 @@ def start_tags(text: str, tags: re.Pattern[str] = ALL_TAGS) -> Iterator[StartTag
 
 
 _XML_RAW = frozenset({"script", "style"})
+_RAW_STEPS = 4  # looking for the end of raw text, and a new start after it
 
 
 class _Drawing:
@@ -137,6 +146,8 @@ def _script_end(text: str, start: int) -> int:
 def attributes(source: str, *, simple: bool = False) -> dict[str, str]:
     """Return a tag's attributes in their order, the first of each name; names in lower case, values as written.
 
+    Raises BudgetSpentError when there are more than MAX_ATTRIBUTES.
+
     >>> attributes(' HREF="a" href=b hidden')
     {'href': 'a', 'hidden': ''}
     """
@@ -146,7 +157,10 @@ def attributes(source: str, *, simple: bool = False) -> dict[str, str]:
         if len(found) == len(pairs):
             return found
     found = {}
-    for name, double, single, bare in _ATTRIBUTE.findall(source):
+    for count, match in enumerate(_ATTRIBUTE.finditer(source)):
+        if count == MAX_ATTRIBUTES:
+            raise BudgetSpentError(f"attributes on one tag over {MAX_ATTRIBUTES}")
+        name, double, single, bare = match.groups("")
         name = name.lower()
         if name not in found:
             found[name] = double or single or bare

@@ -13,6 +13,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http.request import NO_CALLBACK
 
 from spiderproj import urls
+from spiderproj.downloader.errors import PrivateAddressError
 from spiderproj.models import Reason
 from spiderproj.refusals import Postponed, Refused
 from spiderproj.robots import Access, RobotsRules, RobotsState, parse, redirect_target
@@ -105,7 +106,12 @@ class RobotsMiddleware:
     async def _ask(self, origin: str, state: RobotsState) -> RobotsState:
         url, hops = f"{origin}/robots.txt", 0
         while True:
-            response = await self._fetch(url)
+            try:
+                response = await self._fetch(url)
+            except PrivateAddressError as error:
+                if hops:
+                    return state.failed(time.time())
+                raise Refused(Reason.PRIVATE_ADDRESS, str(error)) from error
             if response is None:
                 return state.failed(time.time())
             location = response.headers.get(b"Location")
@@ -126,6 +132,8 @@ class RobotsMiddleware:
         request = Request(url, callback=NO_CALLBACK, meta=meta)
         try:
             return await self._crawler.engine.download_async(request)
+        except PrivateAddressError:
+            raise
         except Exception as error:  # noqa: BLE001 - whatever went wrong, the file is out of reach
             logger.debug("no answer from %s: %s", url, error)
             return None

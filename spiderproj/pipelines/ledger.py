@@ -55,9 +55,9 @@ class LedgerPipeline:
             self._job.frontier.release(item.url.id, item.wait_until, failed=False)
         elif item.retry and item.url.attempts < self._retries:
             self._job.frontier.release(item.url.id, time.time() + _pause(item.url.attempts), failed=True)
-        elif item.status == 304:
+        elif item.status == 304 and item.problem is None:
             if not self._job.ledger.unchanged(item.url, item.fetched_at, item.seconds):
-                self._job.frontier.release(item.url.id, time.time(), failed=True)
+                self._job.frontier.release(item.url.id, time.time(), failed=False)  # without validators next time
         elif item.refusal is not None:
             self._job.ledger.refuse(item.url, item.refusal, item.type)
         elif item.status == 0:

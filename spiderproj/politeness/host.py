@@ -23,7 +23,8 @@ _SLOWER, _FASTER = 1.5, 0.95  # factors of the delay after slow answers, and aft
 _CALM = 50  # fast answers in a row until the delay begins to fall
 _FORGIVEN = 10  # answers in a row until the next back-off begins at its shortest again
 _FIRST_DELAY = 0.1  # after a push-back, where the delay was none: zero does not double
-_BACK_OFF, _BACK_OFF_DOUBLINGS, _JITTER = 30.0, 6, 0.2
+_BACK_OFFS = {429: 10.0, 503: 2.0}  # seconds of the first back-off: a 429 speaks of us, a 503 often of one page
+_BACK_OFF_DOUBLINGS, _JITTER = 6, 0.2
 _MAX_PUSH_BACKS = 10  # in a row with no other answer between, each after its full wait: then the host is parked
 _FAILURES = 5  # connection failures in a row that put the host to sleep
 _SLEEP, _MAX_SLEEPS = 300.0, 4
@@ -178,16 +179,19 @@ class HostPoliteness:
     def _push_back(self, now: float, wall: float, status: int, retry_after: str | None) -> Wait | None:
         """Wait as long as a 429 or 503 asks, or a growing back-off of our own, and go on at half the rate."""
         asked = parse_retry_after(retry_after, wall, self._retry_after_max) if retry_after else None
+        lone = self._since_push_back >= _FORGIVEN  # among good answers a 503 is that page's trouble: its retry waits
         self._calm = self._since_push_back = 0
         if now < self._until:
             longer = asked is not None and now + asked > self._until
             return self._begin(now, wall, asked, "Retry-After", f"{status}") if asked and longer else None
+        if status == 503 and asked is None and lone:
+            return None
         self._push_backs += 1
         if self._push_backs > _MAX_PUSH_BACKS:
             return self._park(f"{_MAX_PUSH_BACKS} answers {status} in a row")
         self._refused_delay = self.delay
         self.delay = min(max(2 * self.delay, _FIRST_DELAY), self._ceiling)
-        back_off = _BACK_OFF * 2 ** min(self._doublings, _BACK_OFF_DOUBLINGS)
+        back_off = _BACK_OFFS[status] * 2 ** min(self._doublings, _BACK_OFF_DOUBLINGS)
         self._doublings += 1
         if asked is not None:
             return self._begin(now, wall, max(asked, self.delay), "Retry-After", f"{status}")
