@@ -33,7 +33,7 @@ _IMAGE_TAGS = tags_named({"img"})
 _BASE_TAGS = tags_named({"base"})
 _MARKS = (*MARKS, *map(str.upper, MARKS))
 _BYTE_MARKS = [mark.encode() for mark in MARKS]
-_XML_STYLESHEET = re.compile(r"<\?xml-stylesheet[\t\n\r ]([^<>]*+)\?>")
+_XML_STYLESHEET = re.compile(r"<\?xml-stylesheet[\t\n\r ]([^<>]*+)>")
 
 
 def read_html(

@@ -62,7 +62,7 @@ _NO_TEXT = re.compile(rf"<(?:/?{_ANY_NAME}{_ATTRIBUTES}>?+|{_COMMENT}|{_OTHER})"
 _UNREAD = re.compile(r"(?ai)<(script|style)\b[^<]*+(?:<(?!/\1)[^<]*+)*+")
 _INLINE = re.compile(
     r"(?ai)</?(?:a|abbr|b|bdi|bdo|big|cite|code|del|dfn|em|font|i|ins|kbd|mark|q|s|samp|small|span|strike|strong|sub|"
-    rf"sup|tt|u|var|wbr)(?:[{_BLANK}/][^<>]*+)?+>"
+    rf"sup|tt|u|var|wbr)(?=[{_BLANK}/>]){_ATTRIBUTES}>?+"
 )
 _SIMPLE_ATTRIBUTE = re.compile(r"([a-z][-a-z0-9_:]*+)=\"([^\"]*+)\"")
 _ATTRIBUTE = re.compile(
