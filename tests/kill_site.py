@@ -4,7 +4,7 @@ Page *n* links to its three children (3n+1, 3n+2, 3n+3), its parent and five pag
 reaches every page. The same seed gives the same bytes and the same faults. Each fault is one of
 
     reset      the first answer is a TCP reset
-    busy       the first answer is 503, to be tried again at once
+    busy       the first answer is 503
     cut        the first answer ends in the middle of its body
     slow       every answer waits 0.3 s
     moved      the page is linked as /go/n.html only, which redirects to it
@@ -24,7 +24,7 @@ FAULTS = ("reset", "busy", "cut", "slow", "moved")
 _WORDS = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "omega")
 _ANSWERS: dict[str, dict[str, Any]] = {
     "reset": {"sequence": [{"fault": "reset"}, {}]},
-    "busy": {"sequence": [{"status": 503, "headers": {"Retry-After": "0"}}, {}]},
+    "busy": {"sequence": [{"status": 503}, {}]},
     "cut": {"sequence": [{"send_bytes": 300}, {}]},
     "slow": {"delay_s": 0.3},
 }

@@ -207,6 +207,22 @@ async def test_sizes_are_limited_by_the_announcement_and_the_body() -> None:
         assert (await asked.get(server.url, method="HEAD", meta={"download_maxsize": 10})).status == 200
 
 
+@own_loop
+async def test_what_is_over_truncate_at_is_left_out() -> None:
+    """A robots.txt without end is read as far as it counts, encoded or not, and is no failure."""
+    answers = [
+        OK + b"Content-Length: 90000\r\n\r\n" + b"a" * 500,
+        OK + b"\r\n" + b"a" * 90000,
+        encoded("gzip", gzip.compress(b"a" * 300_000)),
+    ]
+    for answer in answers:
+        async with serve(always(answer)) as server, client() as asked:
+            response = await asked.get(server.url, meta={"truncate_at": 300})
+
+            assert (response.status, response.body) == (200, b"a" * 300)
+            assert "truncated" in response.flags
+
+
 async def drip_head(peer: Peer) -> None:
     """Send a head without end, slowly."""
     await peer.send(OK)

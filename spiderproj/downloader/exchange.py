@@ -66,6 +66,7 @@ class Exchange:
         method: str,
         *,
         max_size: int,
+        truncate_at: int | None = None,
         deadline: float,
         patience: Patience,
         clock: Callable[[], float],
@@ -73,6 +74,7 @@ class Exchange:
     ) -> None:
         self.method = method
         self.max_size = max_size
+        self._truncate_at = truncate_at
         self.deadline = deadline
         self.parser = ResponseParser(method)
         self._patience = patience
@@ -170,7 +172,8 @@ class Exchange:
         if self._on_head is not None:
             self._on_head(self)
         length = self.parser.length
-        if length is not None and length > self.max_size and self.stopped is None:
+        is_too_large = length is not None and length > self.max_size and self._truncate_at is None
+        if is_too_large and self.stopped is None:
             raise TooLargeError(f"a body of {length} bytes is announced: expected at most {self.max_size}")
 
     def _take(self, body: bytes) -> None:
@@ -179,13 +182,19 @@ class Exchange:
         if self._decoder is None:
             self._keep(body)
             return
-        if self._wire > self.max_size:
+        if self._wire > self.max_size and self._truncate_at is None:
             raise TooLargeError(f"the encoded body is over {self.max_size} bytes")
         for piece in self._decoder.decode(body):
+            if self.over:
+                return
             self._keep(piece)
 
     def _keep(self, piece: bytes) -> None:
-        """Keep decoded bytes of the body."""
+        """Keep decoded bytes of the body; what is over ``truncate_at`` ends it, and it counts as whole."""
+        if self._truncate_at is not None and self.size + len(piece) > self._truncate_at:
+            piece = piece[: self._truncate_at - self.size]
+            self.over = self.whole = True
+            self.flags |= {"truncated"}
         self.size += len(piece)
         if self.size > self.max_size:
             raise TooLargeError(f"the body is over {self.max_size} bytes")
@@ -201,6 +210,8 @@ class Exchange:
 
     def _end(self, *, whole: bool) -> None:
         """Note that nothing more will come."""
+        if self.over:
+            return
         self.over = True
         self.whole = whole
         if self._decoder is not None and self.stopped is None:

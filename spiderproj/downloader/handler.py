@@ -44,8 +44,9 @@ _MANY = 64
 class HttpHandler(BaseDownloadHandler):
     """Fetches for one crawler; http and https share one instance, and so its pool and limits.
 
-    Reads of ``request.meta``: download_timeout, download_maxsize, download_fail_on_dataloss, proxy, and ``spool``: a
-    callable that gets the status and the Headers and returns a Spool for the body or None, with ``spool_maxsize``.
+    Reads of ``request.meta``: download_timeout, download_maxsize, download_fail_on_dataloss, proxy, truncate_at (bytes
+    of the body that are kept; more is no error), and ``spool``: a callable that gets the status and the Headers and
+    returns a Spool for the body or None, with ``spool_maxsize``.
     Sets there: download_latency, raw_headers ([(lower-case name, latin-1 value)] as received), spooled (the Spool).
     The response's flags: "dataloss", "encoding", "decoded", "spooled", "download_stopped".
     """
@@ -92,6 +93,7 @@ class HttpHandler(BaseDownloadHandler):
         exchange = Exchange(
             request.method,
             max_size=meta.get("download_maxsize", self._max_size) or sys.maxsize,
+            truncate_at=meta.get("truncate_at"),
             deadline=clock() + (meta.get("download_timeout") or self._timeout),
             patience=self._patience,
             clock=clock,
@@ -129,6 +131,7 @@ class HttpHandler(BaseDownloadHandler):
         """Let others stop the body or take it elsewhere."""
         head = cast("Head", exchange.head)
         headers = _headers(head)
+        request.meta["status"] = head.status  # the signal does not tell it
         stop = self._ask_listeners(request, headers, exchange.parser.length)
         if stop is not None:
             exchange.stop(stop)

@@ -30,18 +30,23 @@ _SINGLE = _DOUBLE.replace('"', "'")
 _BARE = rf"(?:[^\"'()\\\s\x00-\x08\x0e-\x1f\x7f]++|\\(?:{_HEX}|[^\n\r\f]))*+"
 _BAD_URL = r"[^)\\]*+(?:\\(?:[\s\S]|\Z)[^)\\]*+)*+\)?+"
 # A word goes on to the left with these: "curl(" is not "url(".
-_IN_WORD = r"[-\w\\\x80-\U0010ffff]"
+_IN_WORD = r"[-#@\w\\\x80-\U0010ffff]"
 _URL = (
     rf"(?<=[uU][rR][lL]\()(?<!{_IN_WORD}[uU][rR][lL]\(){_BLANK}*+(?:(?:\"(?P<url_double>{_DOUBLE})(?:\"|\Z)"
-    rf"|'(?P<url_single>{_SINGLE})(?:'|\Z)|(?P<url_bare>{_BARE})(?={_BLANK}*+(?:\)|\Z))){_BLANK}*+\)?+|{_BAD_URL})"
+    rf"|'(?P<url_single>{_SINGLE})(?:'|\Z)|(?P<url_bare>{_BARE})(?={_BLANK}*+(?:\)|\Z))){_BLANK}*+\)?+"
+    rf"|\"{_DOUBLE}|'{_SINGLE}|{_BAD_URL})"
 )
-_CALL = rf"(?:{_URL}|(?P<images>(?<=[iI][mM][aA][gG][eE]-[sS][eE][tT]\())|(?<=[tT][yY][pP][eE]\()[^)]*+\)?+|(?P<open>))"
+_MEDIA_TYPE = rf"(?<=[tT][yY][pP][eE]\(){_BLANK}*+(?:\"{_DOUBLE}\"|'{_SINGLE}')"
+_IMAGES = r"(?P<images>(?<=[iI][mM][aA][gG][eE]-[sS][eE][tT]\())"
+_CALL = rf"(?:{_URL}|{_IMAGES}|{_MEDIA_TYPE}|(?P<open>))"
 # A string that a line break ends is none: its second form keeps nothing.
 _STRING = rf"(?<=\")(?:(?P<double>{_DOUBLE})(?:\"|\Z)|{_DOUBLE})|(?<=')(?:(?P<single>{_SINGLE})(?:'|\Z)|{_SINGLE})"
 _RULE = r"(?:(?P<rule>(?i:import)(?![-\w]))|(?i:namespace|(?:-moz-)?document)(?![-\w])[^;{]*+)"
+# An escape makes a word of what follows it too: \"url( is no url(.
+_ESCAPED_WORD = rf"(?:{_HEX}|[^\n\r\f])(?:[-\w\x80-\U0010ffff]|\\(?:{_HEX}|[^\n\r\f]))*+\(?+"
 # The pattern begins with one set of characters, so that the engine skips all others quickly.
 _TOKEN = re.compile(
-    rf"(?a)[/\"'()@\\](?:(?<=/){_COMMENT}|(?<=\(){_CALL}|(?P<close>(?<=\)))|{_STRING}|(?<=@){_RULE}|(?<=\\)[\s\S])?+"
+    rf"(?a)[/\"'()@\\](?:(?<=/){_COMMENT}|(?<=\(){_CALL}|(?P<close>(?<=\)))|{_STRING}|(?<=@){_RULE}|(?<=\\){_ESCAPED_WORD})?+"
 )
 _URL_VALUES = frozenset({"url_double", "url_single", "url_bare"})
 _VALUES = _URL_VALUES | {"double", "single"}
