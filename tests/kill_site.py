@@ -20,7 +20,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tests.answers import RouteSpec
 
-FAULTS = ("reset", "busy", "cut", "slow", "moved")
+SHARES = {"reset": 0.025, "cut": 0.025, "slow": 0.025, "moved": 0.02, "busy": 0.005}
+"""How many of the pages have each fault; 503 is rare, because a host that says it often is rightly left alone."""
+
 _WORDS = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "omega")
 _ANSWERS: dict[str, dict[str, Any]] = {
     "reset": {"sequence": [{"fault": "reset"}, {}]},
@@ -42,7 +44,7 @@ class KillSite:
 def kill_site(seed: int, pages: int = 2000) -> KillSite:
     """Return the site of *seed*."""
     rng = random.Random(seed)
-    faults = [rng.choice(FAULTS) if rng.random() < 0.1 else "" for _ in range(pages)]
+    faults = rng.choices(["", *SHARES], [1 - sum(SHARES.values()), *SHARES.values()], k=pages)
     faults[0] = ""
     routes: list[RouteSpec] = []
     digests, once = {}, set()

@@ -217,6 +217,6 @@ class Exchange:
         if self._decoder is not None and self.stopped is None:
             for piece in self._decoder.finish():
                 self._keep(piece)
-            self.flags = frozenset(self._decoder.flags)
+            self.flags |= frozenset(self._decoder.flags)
             if self._decoder.active and self.size and "encoding" not in self.flags:
                 self.flags |= {"decoded"}

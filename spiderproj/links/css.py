@@ -25,7 +25,7 @@ class Reference(NamedTuple):
 _BLANK = r"[ \t\r\n\f]"
 _HEX = rf"[0-9a-fA-F]{{1,6}}(?:\r\n|{_BLANK})?+"
 _COMMENT = r"\*[^*]*+(?:\*(?!/)[^*]*+)*+(?:\*/|\Z)"
-_DOUBLE = r"[^\"\\\n\r\f]*+(?:\\(?:\r\n|[\s\S]|\Z)[^\"\\\n\r\f]*+)*+"
+_DOUBLE = rf"[^\"\\\n\r\f]*+(?:\\(?:{_HEX}|\r\n|[\s\S]|\Z)[^\"\\\n\r\f]*+)*+"
 _SINGLE = _DOUBLE.replace('"', "'")
 _BARE = rf"(?:[^\"'()\\\s\x00-\x08\x0e-\x1f\x7f]++|\\(?:{_HEX}|[^\n\r\f]))*+"
 _BAD_URL = r"[^)\\]*+(?:\\(?:[\s\S]|\Z)[^)\\]*+)*+\)?+"
