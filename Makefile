@@ -3,8 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 MODE ?= local
 ARGS ?=
+SCRAPYD ?= .scrapyd
+PORT ?= 6800
 
-.PHONY: install dev crawl test lint types bench soak fuzz deploy clean
+.PHONY: install dev crawl test lint types bench soak fuzz scrapyd deploy clean
 
 install: .venv/runtime
 
@@ -37,8 +39,13 @@ types: .venv/dev
 bench: .venv/dev
 	$(BIN)/python -m bench.site5k
 
+scrapyd: .venv/dev
+	$(BIN)/python deploy/start.py --folder $(SCRAPYD) --port $(PORT)
+
 deploy: .venv/dev
-	$(BIN)/scrapyd-deploy
+	@test -f $(SCRAPYD)/scrapy.cfg || { echo 'start Scrapyd first: make scrapyd'; exit 2; }
+	XDG_CONFIG_HOME=$(abspath $(SCRAPYD)) no_proxy=127.0.0.1 $(BIN)/scrapyd-deploy local | \
+		awk '{ print } /"status": "ok"/ { ok = 1 } END { exit !ok }'
 
 clean:
 	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

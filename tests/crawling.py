@@ -38,7 +38,7 @@ class Crawled(NamedTuple):
 
     def body(self, url: str) -> bytes:
         """Return what is stored of *url*."""
-        return (self.out / self.page(url)["path"]).read_bytes()
+        return Path(self.out, self.page(url)["path"]).read_bytes()
 
 
 def project_settings(**changes: object) -> Settings:

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spiderproj.http1 import HeadLimits, ResponseError, ResponseParser, keep_alive_seconds
-from spiderproj.http1_chunked import MAX_SIZE_LINE, MAX_TRAILERS
+from spiderproj.http1.chunked import MAX_SIZE_LINE, MAX_TRAILERS
 
 OK = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"

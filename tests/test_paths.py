@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spiderproj.file_endings import ALL_ENDINGS, file_endings
 from spiderproj.models import ResourceType
 from spiderproj.paths import MAX_LEVELS, MAX_NAME_BYTES, MAX_PATH_BYTES, relative_path
+from spiderproj.paths.endings import ALL_ENDINGS, file_endings
 from spiderproj.urls import RefusedURLError, canonical
 
 GOLDEN = Path(__file__).parent / "data" / "paths.tsv"

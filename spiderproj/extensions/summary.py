@@ -6,6 +6,7 @@ import logging
 import resource
 import time
 from collections import Counter
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Self
 
 import orjson
@@ -71,6 +72,7 @@ class Summary:
         limit = reason if reason.startswith("closespider") else None
         exports.write_all(job.database, job.out, limit=limit)
         summary = self._summary(state, reason, found)
+        self._publish(found)
         path = job.out / "summary.json"
         temporary = path.with_name(".summary.json.new")
         temporary.write_bytes(orjson.dumps(summary, option=orjson.OPT_INDENT_2) + b"\n")
@@ -83,7 +85,7 @@ class Summary:
     def _summary(self, state: str, reason: str, found: Figures) -> dict[str, object]:
         counts, seconds = self._job.counts, time.monotonic() - self._began
         downloader: Downloader = self._crawler.engine.downloader  # type: ignore[assignment]  # the DOWNLOADER setting
-        counts["seconds"] += round(seconds)
+        counts["connections"] += self._crawler.stats.get_value("spiderproj/connections/opened", 0)
         return {
             "state": state,
             "reason": reason,
@@ -95,6 +97,21 @@ class Summary:
             "peak_rss_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
             "limited_by": downloader.main_limit(),
         }
+
+    def _publish(self, found: Figures) -> None:
+        """Put the figures among Scrapy's stats (docs/stats.md)."""
+        stats = self._crawler.stats
+        for name, value in found._asdict().items():
+            if isinstance(value, int):
+                stats.set_value(f"spiderproj/{name}", value)
+        for group, counts in (
+            ("refused", found.refused),
+            ("errors", found.errors),
+            ("requests", _by_method(self._job.counts)),
+            ("gate", asdict(self._job.gate.counts)),
+        ):
+            for name, count in counts.items():
+                stats.set_value(f"spiderproj/{group}/{name}", count)
 
     def _stop(self, error: SpiderprojError) -> None:
         logger.error("stopping: %s", error)

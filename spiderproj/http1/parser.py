@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import re
 
-from spiderproj.http1_chunked import ChunkedBody
-from spiderproj.http1_head import Head, HeadLimits, ResponseError, parse_head
-
-__all__ = ["Head", "HeadLimits", "ResponseError", "ResponseParser", "keep_alive_seconds"]
+from spiderproj.http1.chunked import ChunkedBody
+from spiderproj.http1.head import Head, HeadLimits, ResponseError, parse_head
 
 _HEAD_END = re.compile(rb"\n\r?\n")
 _KEEP_ALIVE = re.compile(r"\b(timeout|max)[ \t]?=[ \t]?([0-9]{1,6})(?![0-9])", re.IGNORECASE)

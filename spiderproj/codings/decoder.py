@@ -5,12 +5,12 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from spiderproj.decompressors import BROKEN, CODINGS, MAGIC
+from spiderproj.codings.decompressors import BROKEN, CODINGS, MAGIC
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from spiderproj.decompressors import Decompressor
+    from spiderproj.codings.decompressors import Decompressor
 
 ACCEPT_ENCODING = "gzip, deflate, br, zstd"
 """The value of Accept-Encoding that asks for what can be undone here."""

@@ -26,7 +26,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from spiderproj import urls
-from spiderproj.file_endings import ADDED_ENDINGS, ALL_ENDINGS, FileEndings, file_endings
+from spiderproj.paths.endings import ADDED_ENDINGS, ALL_ENDINGS, FileEndings, file_endings
 
 if TYPE_CHECKING:
     from spiderproj.models import ResourceType

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from spiderproj.http1_head import ResponseError
+from spiderproj.http1.head import ResponseError
 
 MAX_SIZE_LINE = 16 * 1024
 MAX_TRAILERS = 64 * 1024
