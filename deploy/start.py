@@ -6,6 +6,7 @@ import argparse
 import fcntl
 import os
 import secrets
+import socket
 import sys
 import tempfile
 from configparser import ConfigParser
@@ -17,6 +18,7 @@ from scrapyd.__main__ import main as scrapyd
 
 _SHIPPED = Path(__file__).with_name("scrapyd.conf")
 _NAME = "spiderproj"  # of the project and of the user
+_LOCK = "scrapyd.lock"
 _UNUSABLE, _LOCKED = 3, 4  # exit statuses, as those of a crawl
 
 
@@ -24,29 +26,43 @@ def main() -> None:
     """Prepare the folder, then be Scrapyd until a signal ends it."""
     parser = argparse.ArgumentParser(description="Start Scrapyd for this project, on 127.0.0.1 with a new password.")
     parser.add_argument("--folder", type=Path, default=Path(".scrapyd"), help="where everything of Scrapyd is kept")
-    parser.add_argument("--port", type=int, default=6800)
+    parser.add_argument("--port", type=port_number, default=6800)
     options = parser.parse_args()
     try:
         lock = enter(options.folder)
+        with socket.create_server(("127.0.0.1", options.port)):
+            pass  # it is free: Scrapyd would end with a traceback
         write_configuration(options.port, secrets.token_urlsafe(32))
     except BlockingIOError:
         sys.exit(_say(f"{options.folder}: a Scrapyd runs here already; stop it, or give another --folder", _LOCKED))
     except OSError as error:
-        sys.exit(_say(f"{options.folder}: {error.strerror}; expected a folder of your own", _UNUSABLE))
+        sys.exit(_say(f"{options.folder}, port {options.port}: {error}; give another --folder or --port", _UNUSABLE))
     clean_environment()
     sys.argv = ["scrapyd", "--pidfile="]  # the lock does its work, also after a reboot
     with lock:
         scrapyd()
 
 
+def port_number(text: str) -> int:
+    """Return the number of a TCP port; ValueError for anything else."""
+    if not 0 < (number := int(text)) < 65536:
+        raise ValueError(text)
+    return number
+
+
 def enter(folder: Path) -> TextIO:
-    """Make *folder* private and the working directory; return its lock. BlockingIOError when another has it."""
+    """Make *folder* private and the working directory, and return its lock.
+
+    BlockingIOError when another process holds the lock, FileExistsError when the folder holds what is not Scrapyd's.
+    """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if any(folder.iterdir()) and not (folder / _LOCK).exists():
+        raise FileExistsError("this folder is in use for something else")
     folder.chmod(0o700)
     os.chdir(folder)
-    Path(".gitignore").write_text("*\n", encoding="ascii")
-    lock = Path("lock").open("w", encoding="ascii")  # noqa: SIM115 - held until the process ends
+    lock = Path(_LOCK).open("w", encoding="ascii")  # noqa: SIM115 - held until the process ends
     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    Path(".gitignore").write_text("*\n", encoding="ascii")
     return lock
 
 

@@ -23,6 +23,7 @@ _COMPONENTS: dict[str, dict[str, int]] = {
     },
     "EXTENSIONS": {
         "spiderproj.extensions.guard.Guard": 0,
+        "spiderproj.extensions.watchdog.Watchdog": 0,
         "spiderproj.extensions.summary.Summary": 0,
         "spiderproj.extensions.progress.Progress": 10,
         "spiderproj.extensions.limits.Limits": 20,

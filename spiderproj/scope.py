@@ -255,5 +255,5 @@ def values(
     return {
         "url": url, "scheme": parts.scheme, "host": parts.host, "path": parts.path, "query": parts.query or "",
         "ext": mediatype.extension(parts.path), "level": level.value,
-        "type": resource_type.value if resource_type else None, "depth": depth, "text": text, "source": via, "size": size,
+        "type": resource_type and resource_type.value, "depth": depth, "text": text, "source": via, "size": size,
     }  # fmt: skip

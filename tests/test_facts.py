@@ -53,7 +53,9 @@ async def test_concurrency_of_a_host_is_kept(site: Factory, tmp_path: Path) -> N
 @pytest_twisted.ensureDeferred
 async def test_robots_request_is_not_stopped_by_scope_or_gate(site: Factory, tmp_path: Path) -> None:
     """robots.txt is asked for first, with a GET, and obeyed, although no scope names it."""
-    served = site([page("/a/", link("/a/secret")), {"path": "/robots.txt", "body": "User-agent: *\nDisallow: /a/secret"}])
+    served = site(
+        [page("/a/", link("/a/secret")), {"path": "/robots.txt", "body": "User-agent: *\nDisallow: /a/secret"}]
+    )
     done = await crawl(f"{served.base}/a/", tmp_path / "out", mode="directory", select="page:html")
 
     assert [(r.method, r.target) for r in served.log] == [("GET", "/robots.txt"), ("GET", "/a/")]

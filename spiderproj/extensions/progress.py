@@ -70,7 +70,7 @@ class Progress:
         """Return the live line."""
         pages, pending = self._job.run_pages, self._job.frontier.pending
         rate = pages / max(time.monotonic() - self._began, 0.001)
-        left = f"{_duration(pending / rate)} for what is known" if rate > 0 and pending else "-"
+        left = f"about {_duration(pending / rate)} left" if rate > 0 and pending else ""
         return (
             f"{pages:,} pages  {pending:,} pending  {rate:,.1f} pages/s  limit: {self._downloader.main_limit()}  {left}"
         )

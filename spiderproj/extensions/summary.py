@@ -95,6 +95,7 @@ class Summary:
             "seconds": round(seconds, 3),
             "pages_per_second": round(self._job.run_pages / seconds, 1) if seconds else 0.0,
             "peak_rss_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
+            "longest_hold_seconds": self._crawler.stats.get_value("spiderproj/loop/longest_hold_seconds"),
             "limited_by": downloader.main_limit(),
         }
 

@@ -13,6 +13,7 @@ from scrapy import Spider
 
 from spiderproj.arguments import CrawlOptions, parse_arguments
 from spiderproj.errors import SpiderprojError
+from spiderproj.extensions.watchdog import working_on
 from spiderproj.items import Capture
 from spiderproj.job import Job
 from spiderproj.levels import moved_home
@@ -84,6 +85,7 @@ class SiteSpider(Spider):
     def parse(self, response: Response, **_: Any) -> list[Capture]:  # noqa: ANN401 - Scrapy's signature
         """Return the capture that *response* is."""
         url: CrawlURL = response.meta[LEASE]
+        working_on(url.url)
         try:
             item = self.reader.capture(response, url)
         except Exception as error:
