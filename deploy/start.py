@@ -44,10 +44,10 @@ def main() -> None:
 
 
 def port_number(text: str) -> int:
-    """Return the number of a TCP port; ValueError for anything else."""
-    if not 0 < (number := int(text)) < 65536:
-        raise ValueError(text)
-    return number
+    """Return the number of a TCP port; argparse shows the error."""
+    if not text.isdecimal() or not 0 < int(text) < 65536:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a port, 1 to 65535")
+    return int(text)
 
 
 def enter(folder: Path) -> TextIO:

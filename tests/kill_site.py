@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,7 @@ class KillSite:
 
     routes: list[RouteSpec]
     digests: dict[str, str]  # path of every page: hexadecimal SHA-256 of its body
+    links: dict[str, list[str]]  # path of every page: the paths it links to, as often as it does
     once: frozenset[str]  # paths whose first answer is a failure, so that a second GET is right
 
 
@@ -47,17 +49,18 @@ def kill_site(seed: int, pages: int = 2000) -> KillSite:
     faults = rng.choices(["", *SHARES], [1 - sum(SHARES.values()), *SHARES.values()], k=pages)
     faults[0] = ""
     routes: list[RouteSpec] = []
-    digests, once = {}, set()
+    digests, links, once = {}, {}, set()
     for number, fault in enumerate(faults):
         path, body = _path(number), _body(number, faults, rng)
         digests[path] = hashlib.sha256(body.encode()).hexdigest()
+        links[path] = re.findall(r'href="([^"]*)', body)
         answer = _ANSWERS.get(fault, {})
         if "sequence" in answer:
             once.add(path)
         routes.append({"path": path, "headers": {"Content-Type": "text/html; charset=utf-8"}, "body": body, **answer})
         if fault == "moved":
             routes.append({"path": _linked(number, fault), "status": 302, "headers": {"Location": path}})
-    return KillSite(routes, digests, frozenset(once))
+    return KillSite(routes, digests, links, frozenset(once))
 
 
 def _path(number: int) -> str:

@@ -1,6 +1,6 @@
 """Run black-box cases: a site served by its script, a crawl as a user starts it, and what must be right after it.
 
-    .venv/bin/python -m tests.run_cases [--cases DIR] [--scrapy FILE] [--keep] [--jobs 2] [NAME ...]
+    .venv/bin/python -m tests.run_cases [--cases DIR] [--keep] [--jobs 2] [NAME ...]
 
 A case is a folder with a ``case.json``: title, class, level ("must" or "should"), routes (``tests/routes.py``), crawl,
 and expect (``tests/judge_requests.py``, ``tests/judge_output.py``). ``crawl`` has
@@ -24,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,12 +33,13 @@ from typing import TYPE_CHECKING, Any
 from tests.judge_output import Ended, judge_output
 from tests.judge_requests import Seen, judge_requests
 from tests.site import Site, load
+from tests.warm import Started, Starter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 CASES = Path(__file__).parent / "cases"
-SCRAPY = Path(sys.executable).with_name("scrapy")
+Start = Callable[[list[str], Path], Started]
 _MODES = {"host": "local", "all": "all", "dir": "directory"}
 
 
@@ -57,8 +59,8 @@ class Outcome:
         return [text for text in self.wrong if not text.startswith("(should)")] if self.must else []
 
 
-def run_case(folder: Path, scrapy: Path = SCRAPY, *, keep: bool = False) -> Outcome:
-    """Serve the case in *folder*, crawl it, and return its outcome."""
+def run_case(folder: Path, start: Start, *, keep: bool = False) -> Outcome:
+    """Serve the case in *folder*, crawl it with commands that *start* starts, and return its outcome."""
     case = load(folder / "case.json")
     work = Path(tempfile.mkdtemp(prefix=f"case-{folder.name}-"))
     ended = Ended(work / "out")
@@ -67,7 +69,9 @@ def run_case(folder: Path, scrapy: Path = SCRAPY, *, keep: bool = False) -> Outc
         with Site(case["routes"], folder=folder) as site:
             crawl, expect = fill(case["crawl"], site.names), fill(case["expect"], site.names)
             for run in crawl.get("runs", [{}]):
-                _run(command(scrapy, crawl, run, ended.out), run, site, ended, expect.get("max_seconds", 60))
+                line = command(crawl, run, ended.out)
+                process = start(line, work / "messages.txt")
+                _follow(process, run, site, ended, expect.get("max_seconds", 60))
             ended.messages = (work / "messages.txt").read_text("utf-8", "replace")
             wrong = [*judge_requests(expect, Seen(site.log, site.base)), *judge_output(expect, ended)]
     finally:
@@ -79,8 +83,8 @@ def run_case(folder: Path, scrapy: Path = SCRAPY, *, keep: bool = False) -> Outc
     return Outcome(folder.name, wrong, must, len(site.log), time.monotonic() - began)
 
 
-def command(scrapy: Path, crawl: Mapping[str, Any], run: Mapping[str, Any], out: Path) -> list[str]:
-    """Return the command line of one *run* of a *crawl* into *out*."""
+def command(crawl: Mapping[str, Any], run: Mapping[str, Any], out: Path) -> list[str]:
+    """Return scrapy's arguments for one *run* of a *crawl* into *out*."""
     words = crawl.get("args", {})
     scope = words.get("scope", "host")
     arguments = {"seed": crawl["seed"], "out": str(out), "mode": _MODES[scope]}
@@ -93,7 +97,7 @@ def command(scrapy: Path, crawl: Mapping[str, Any], run: Mapping[str, Any], out:
     settings = {"ROBOTSTXT_OBEY": str(bool(words.get("robots"))), "DOWNLOAD_DELAY": "0"}
     settings["DOWNLOAD_TIMEOUT"] = str(words.get("timeout_s", 8))
     settings |= words.get("settings", {}) | run.get("settings", {})
-    line = [str(scrapy), "crawl", "site"]
+    line = ["crawl", "site"]
     for flag, pairs in (("-a", arguments), ("-s", settings)):
         line += [part for name, value in pairs.items() for part in (flag, f"{name}={value}")]
     return line
@@ -110,25 +114,23 @@ def fill(value: Any, names: Mapping[str, str]) -> Any:
     return value
 
 
-def _run(line: list[str], run: Mapping[str, Any], site: Site, ended: Ended, limit_s: float) -> None:
-    """Start a crawl, stop it when *run* says so, and add how it went to *ended*."""
+def _follow(process: Started, run: Mapping[str, Any], site: Site, ended: Ended, limit_s: float) -> None:
+    """Stop a crawl when *run* says so, and add how it went to *ended*."""
     before = len(site.log)
-    with (ended.out.parent / "messages.txt").open("ab") as messages:
-        process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=messages, stderr=messages)
-        try:
-            if "stop" in run and site.wait_for(lambda site: _is_due(run, site, before), limit_s):
-                process.send_signal(signal.Signals[f"SIG{run['stop']}"])
-                code = process.wait(limit_s)
-                ended.codes.append("stopped")
-                if run["stop"] != "KILL":
-                    ended.stopped.append(code)
-            else:
-                ended.codes.append(process.wait(limit_s))
-        except subprocess.TimeoutExpired:
-            ended.codes.append("time")
-        finally:
-            process.kill()
-            process.wait()
+    try:
+        if "stop" in run and site.wait_for(lambda site: _is_due(run, site, before), limit_s):
+            process.send_signal(signal.Signals[f"SIG{run['stop']}"])
+            code = process.wait(limit_s)
+            ended.codes.append("stopped")
+            if run["stop"] != "KILL":
+                ended.stopped.append(code)
+        else:
+            ended.codes.append(process.wait(limit_s))
+    except subprocess.TimeoutExpired:
+        ended.codes.append("time")
+    finally:
+        process.kill()
+        process.wait()
 
 
 def _is_due(run: Mapping[str, Any], site: Site, before: int) -> bool:
@@ -141,7 +143,6 @@ def main() -> int:
     """Run the cases whose names contain one of the given words; print a line for each."""
     parser = argparse.ArgumentParser(description="Run black-box cases and say what falls short.")
     parser.add_argument("--cases", type=Path, default=CASES)
-    parser.add_argument("--scrapy", type=Path, default=SCRAPY)
     parser.add_argument("--keep", action="store_true", help="keep the output folders and say where they are")
     parser.add_argument("--jobs", type=int, default=2, help="crawls at a time")
     parser.add_argument("names", nargs="*")
@@ -149,8 +150,8 @@ def main() -> int:
     folders = [path.parent for path in sorted(options.cases.glob("*/case.json"))]
     chosen = [f for f in folders if not options.names or any(name in f.name for name in options.names)]
     failed = 0
-    with ThreadPoolExecutor(options.jobs) as pool:
-        for outcome in pool.map(lambda folder: run_case(folder, options.scrapy, keep=options.keep), chosen):
+    with Starter() as starter, ThreadPoolExecutor(options.jobs) as pool:
+        for outcome in pool.map(lambda folder: run_case(folder, starter.start, keep=options.keep), chosen):
             failed += bool(outcome.failures)
             verdict = "FAIL" if outcome.failures else "pass"
             print(

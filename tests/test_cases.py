@@ -10,6 +10,7 @@ import pytest
 from tests.judge_requests import Seen
 from tests.run_cases import CASES, Outcome, fill, run_case
 from tests.site import Site, load
+from tests.warm import Starter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,8 +24,11 @@ each_case = pytest.mark.parametrize("name", [folder.name for folder in FOLDERS])
 def outcomes(request: pytest.FixtureRequest) -> Iterator[dict[str, Future[Outcome]]]:
     """Return the coming outcome of every selected case; they run ahead while the first is waited for."""
     items: list[Any] = [item for item in request.session.items if "outcomes" in getattr(item, "fixturenames", ())]
-    with ThreadPoolExecutor(2) as pool:
-        yield {name: pool.submit(run_case, CASES / name) for name in (item.callspec.params["name"] for item in items)}
+    with Starter() as starter, ThreadPoolExecutor(2) as pool:
+        yield {
+            name: pool.submit(run_case, CASES / name, starter.start)
+            for name in (item.callspec.params["name"] for item in items)
+        }
         pool.shutdown(cancel_futures=True)
 
 

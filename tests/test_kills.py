@@ -15,7 +15,7 @@ import subprocess
 import time
 from collections import Counter
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
@@ -41,6 +41,7 @@ class Loss(NamedTuple):
     doubled: list[str]  # URLs with more than one row in pages.jsonl
     torn: list[str]  # files whose bytes are no page's
     spare: int  # files beyond one a page
+    links: list[str]  # pages whose links are not in links.jsonl, or there twice
     again: int  # GETs beyond the one, or two, that each page takes
 
 
@@ -69,7 +70,7 @@ def test_kills(seed: int, site: Callable[[Iterable[RouteSpec]], Site], tmp_path:
     print(
         f"seed {seed}: {len(kills)} kills, {len(server.log)} requests for {len(truth.digests)} pages; {describe(loss)}"
     )
-    assert (loss.lost, loss.doubled, loss.torn, loss.spare) == ([], [], [], 0)
+    assert loss[:5] == ([], [], [], 0, [])
     assert loss.again <= open_at_a_kill
 
 
@@ -99,7 +100,9 @@ def crawl(line: list[str], server: Site, work: Path, moment: tuple[int, float] |
 
 def measure(truth: KillSite, server: Site, out: Path) -> Loss:
     """Compare the output folder and the server's log with the *truth*."""
-    rows = [json.loads(text) for text in (out / "pages.jsonl").read_text("utf-8").splitlines()]
+    rows, lines = _rows(out / "pages.jsonl"), _rows(out / "links.jsonl")
+    links = Counter((line["source"], line["target"]) for line in lines if line["tag"] == "a")
+    wanted = Counter((server.base + path, server.base + to) for path, targets in truth.links.items() for to in targets)
     good = {server.base + path: digest for path, digest in truth.digests.items()}
     stored = {row["url"]: row for row in rows if row["status"] == 200 and not row["error"]}
     lost = [url for url, digest in good.items() if not _is_whole(stored.get(url), out, digest)]
@@ -112,17 +115,22 @@ def measure(truth: KillSite, server: Site, out: Path) -> Loss:
         doubled=[url for url, count in Counter(row["url"] for row in rows).items() if count > 1],
         torn=[path.name for path, digest in digests.items() if digest not in good.values()],
         spare=len(digests) - len(good),
+        links=[source for source, _ in (links - wanted) + (wanted - links)],
         again=sum(max(0, gets[path] - 1 - (path in truth.once)) for path in truth.digests),
     )
 
 
 def describe(loss: Loss) -> str:
     """Return *loss* as one line."""
-    counts = (len(loss.lost), len(loss.doubled), len(loss.torn), loss.spare, loss.again)
-    return "{} lost, {} doubled, {} torn, {} spare files, {} fetched again".format(*counts)
+    counts = (len(loss.lost), len(loss.doubled), len(loss.torn), loss.spare, len(loss.links), loss.again)
+    return "{} lost, {} doubled, {} torn, {} spare files, {} links wrong, {} fetched again".format(*counts)
 
 
-def _is_whole(row: dict[str, str] | None, out: Path, digest: str) -> bool:
+def _rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def _is_whole(row: dict[str, Any] | None, out: Path, digest: str) -> bool:
     """Whether a page has a row with the right digest, and the file that the row names."""
     if row is None or row["digest"].removeprefix("sha256:") != digest:
         return False

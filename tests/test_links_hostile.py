@@ -60,7 +60,7 @@ SHAPES: dict[str, tuple[Callable[[], bytes], int, str | None]] = {
     "brackets in style": (lambda: b"<p style='url(x);" + times("(", 15) + b"'>", 1, "tags"),
     "style elements": (lambda: times("<style></style>"), 0, "tags"),
     "scripts": (lambda: times("<script></script>"), 0, "tags"),
-    "escaped script": (lambda: b"<script>" + times("<!--<script>", 15), 0, None),
+    "escaped script": (lambda: b"<script>" + times("<!--<script>", 15), 0, "tags"),
     "unclosed raw text": (lambda: times("<title></titl", 15), 0, None),
     "empty style in SVG": (lambda: b"<svg>" + times("<style/>", 15), 0, "tags"),
     "markup in anchors": (lambda: (b"<a href=x>" + b"<b>t</b>" * 2000) * 1000, -1, "tags"),
@@ -97,9 +97,7 @@ def test_hostile_page_is_read_in_time(shape: str) -> None:
     assert seconds < allowed
 
 
-@pytest.mark.parametrize(
-    "shape", ["a million links", "slow links", "distinct attributes", "long attribute", "style attributes", "UTF-16"]
-)
+@pytest.mark.parametrize("shape", ["slow links", "distinct attributes", "long attribute", "UTF-16"])
 def test_hostile_page_is_read_in_bounded_memory(shape: str) -> None:
     """No page of 16 MiB takes more than 256 MB."""
     body = SHAPES[shape][0]()

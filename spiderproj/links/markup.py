@@ -91,7 +91,7 @@ def start_tags(text: str, tags: re.Pattern[str], budget: Budget) -> Iterator[Sta
             end = match.end()
             if name in raw:
                 budget.spend(_RAW_STEPS)
-                position = end if drawing.empties(name, match[0], end) else _content_end(text, name, end)
+                position = end if drawing.empties(name, match[0], end) else _content_end(text, name, end, budget)
                 yield name, source or simple, simple is not None, end, position
                 break
             yield name, source or simple, simple is not None, end, end
@@ -119,18 +119,19 @@ class _Drawing:
         return self._depth > 0 and (name == "title" or tag.endswith("/>"))
 
 
-def _content_end(text: str, name: str, start: int) -> int:
+def _content_end(text: str, name: str, start: int, budget: Budget) -> int:
     """Return where the raw text that begins at *start* ends: before its end tag, or with the text."""
     if name == "script":
-        return _script_end(text, start)
+        return _script_end(text, start, budget)
     match = _RAW_END[name].search(text, start) if name in _RAW_END else None
     return match.start() if match else len(text)
 
 
-def _script_end(text: str, start: int) -> int:
+def _script_end(text: str, start: int, budget: Budget) -> int:
     """Return where a script ends: inside "<!--" an inner <script> takes one end tag for itself (HTML 13.2.5.27)."""
     escaped = doubly = False
     while match := _SCRIPT_STEP.search(text, start):
+        budget.spend(1)
         start = match.end()
         if match[0] == "<!--":
             escaped, start = True, match.start() + 2  # "<!-->" closes what it opens

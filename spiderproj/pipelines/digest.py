@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hashlib import sha256
 
+from spiderproj.extensions.watchdog import working_on
 from spiderproj.items import Capture
 
 
@@ -12,6 +13,9 @@ class DigestPipeline:
 
     async def process_item(self, item: object) -> object:
         """Fill in ``digest``; a streamed body was hashed on the way."""
-        if isinstance(item, Capture) and item.is_good:
+        if not isinstance(item, Capture):
+            return item
+        working_on(item.url.url)
+        if item.is_good:
             item.digest = item.spool.digest() if item.spool is not None else sha256(item.body).digest()
         return item
