@@ -36,9 +36,10 @@ ROBOTSTXT_USER_AGENT = "spiderproj"
 SCHEDULER = "spiderproj.scheduler.FrontierScheduler"
 TELNETCONSOLE_ENABLED = False
 USER_AGENT = "spiderproj/0.1"
+WARN_ON_GENERATOR_RETURN_VALUE = False  # inspects the callback's source for every response
 
 # Ours.
-SPIDERPROJ_ALLOWED_NETWORKS = ""  # networks besides the public ones that may be dialled, e.g. "10.0.0.0/8 fd00::/8"
+SPIDERPROJ_ALLOWED_NETWORKS = ""  # networks besides the public ones that may be dialled, e.g. "10.0.0.0/8,fd00::/8"
 SPIDERPROJ_COMMIT_INTERVAL = 0.2  # seconds between commits of the store
 SPIDERPROJ_FILE_MAXSIZE = 4 * 1024 * 1024 * 1024  # bytes of a file that is streamed to disk
 SPIDERPROJ_FILTER = ""  # import path of a function(values) -> bool: one more condition

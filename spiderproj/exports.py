@@ -3,39 +3,44 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import orjson
 
 from spiderproj.files import json_line
-from spiderproj.models import Reason
+from spiderproj.files.failures import failure
+from spiderproj.models import Link, LinkRole, Reason
 from spiderproj.store import Database
-from spiderproj.store.ledger import unpacked
 from spiderproj.store.lines import link_lines
 from spiderproj.store.targets import Targets
 
 _STORED = "SELECT u.url, p.links FROM page_links AS p JOIN urls AS u ON u.id = p.source ORDER BY p.source"
 _PAGES = """
 SELECT u.url, coalesce(f.final_url, u.url) AS final_url, f.status, f.type, f.content_type, f.size,
-    'sha256:' || lower(hex(c.digest)) AS digest, CASE WHEN f.duplicate THEN d.url END AS duplicate_of,
+    CASE WHEN c.id THEN 'sha256:' || lower(hex(c.digest)) END AS digest,
+    CASE WHEN f.duplicate THEN d.url END AS duplicate_of,
     'files/' || c.path AS path, u.depth, u.level, v.url AS via, f.fetched_at, f.etag, f.last_modified, f.title, f.error
 FROM fetches AS f JOIN urls AS u ON u.fetch = f.id LEFT JOIN contents AS c ON c.id = f.content
     LEFT JOIN urls AS d ON d.id = c.url LEFT JOIN urls AS v ON v.id = u.via
 ORDER BY f.id
 """
 _REFUSED = "SELECT url, reason, rule, via, depth, level, type FROM decisions WHERE verdict = 'refused' ORDER BY id"
-_UNREACHED = "SELECT url, ? AS reason, ? AS rule, via, depth, level, type FROM decisions WHERE verdict = 'queued'"
+_UNREACHED = """
+SELECT d.url, ? AS reason, ? AS rule, d.via, d.depth, d.level, d.type
+FROM decisions AS d JOIN urls AS u ON u.id = d.id WHERE d.verdict = 'queued' AND u.fetch IS NULL
+"""
 
 
 def write_all(database: Database, out: Path, *, limit: str | None = None) -> None:
     """Write ``links.jsonl``, ``pages.jsonl`` and ``refused.jsonl``; each replaces the old one when it is whole.
 
-    *limit* names the limit that ended the crawl: the URLs still queued are then refused by ``budget`` for this run.
+    *limit* names the limit that ended the crawl: what is still queued and was never fetched is then
+    refused by ``budget`` for this run.
     """
-    _write(out / "links.jsonl", _links(database))
-    _write(out / "pages.jsonl", map(json_line, _rows(database, _PAGES)))
-    _write(out / "refused.jsonl", map(json_line, _refused(database, limit)))
+    write_whole(out / "links.jsonl", _links(database))
+    write_whole(out / "pages.jsonl", map(json_line, _rows(database, _PAGES)))
+    write_whole(out / "refused.jsonl", map(json_line, _refused(database, limit)))
 
 
 def _links(database: Database) -> Iterator[bytes]:
@@ -44,7 +49,12 @@ def _links(database: Database) -> Iterator[bytes]:
     for source, stored in database.execute(_STORED):
         rows = orjson.loads(stored)
         known = targets.of([row[0] for row in rows])
-        yield link_lines(source, [(unpacked(row, known[row[0]][0]), known[row[0]][1]) for row in rows])
+        yield link_lines(source, [(_link(row, known[row[0]][0]), known[row[0]][1]) for row in rows])
+
+
+def _link(row: Sequence[str], target: str) -> Link:
+    """Return as much of a stored link as its line tells; role and hint are no part of it."""
+    return Link(target, row[1], row[2], row[3], row[4], LinkRole.NAVIGATION, None)
 
 
 def _refused(database: Database, limit: str | None) -> Iterator[Mapping[str, object]]:
@@ -60,8 +70,13 @@ def _rows(database: Database, statement: str, values: tuple[object, ...] = ()) -
         yield dict(zip(names, row, strict=True))
 
 
-def _write(path: Path, pieces: Iterator[bytes]) -> None:
+def write_whole(path: Path, pieces: Iterable[bytes]) -> None:
+    """Make *pieces* the content of the file *path*; on an error, such as DiskFullError, it stays as it was."""
     temporary = path.with_name(f".{path.name}.new")
-    with temporary.open("wb", buffering=1 << 20) as lines:
-        lines.writelines(pieces)
-    os.replace(temporary, path)  # noqa: PTH105 - the plain name of the call that makes it whole or nothing
+    try:
+        with temporary.open("wb", buffering=1 << 20) as lines:
+            lines.writelines(pieces)
+        os.replace(temporary, path)  # noqa: PTH105 - the plain name of the call that makes it whole or nothing
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise failure(error, path) from error

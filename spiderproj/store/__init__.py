@@ -8,5 +8,6 @@ from spiderproj.store.database import Database
 from spiderproj.store.frontier import Frontier
 from spiderproj.store.journal import Journal
 from spiderproj.store.ledger import Content, Ledger, LinkRow, Outcome
+from spiderproj.store.recovery import kept_name, recover
 
-__all__ = ["Content", "Database", "Frontier", "Journal", "Ledger", "LinkRow", "Outcome"]
+__all__ = ["Content", "Database", "Frontier", "Journal", "Ledger", "LinkRow", "Outcome", "kept_name", "recover"]

@@ -11,6 +11,7 @@ import heapq
 from collections.abc import Callable
 from typing import NamedTuple
 
+from spiderproj.failpoints import failpoint
 from spiderproj.models import CrawlURL, Level, LinkRole, ResourceType
 from spiderproj.order import OrderKey
 from spiderproj.store.database import Database
@@ -45,6 +46,7 @@ class Frontier:
         self._worker = worker
         self._db.write("UPDATE frontier SET worker = NULL, ready_at = 0 WHERE worker IS NOT NULL")
         self.pending: int = self._db.scalar("SELECT count(*) FROM frontier")
+        self._leased = 0
         self._hosts: dict[str, int] = {}
         self._keys: dict[int, str] = {}
         self._heads: dict[int, Head] = {}
@@ -76,6 +78,7 @@ class Frontier:
 
     def add(self, url: int, host: int, key: OrderKey) -> None:
         """Queue a URL that is not in the frontier."""
+        failpoint("store.queue")
         self._db.write("INSERT INTO frontier (url, host, first, second, third) VALUES (?, ?, ?, ?, ?)",
                        (url, host, *key))  # fmt: skip
         self.pending += 1
@@ -92,7 +95,7 @@ class Frontier:
         """Hand out the first URL whose host is ready, None when there is none.
 
         *wait* maps a host key to 0 when the host may be asked now, to anything else when not; such a host is passed
-        over until ``unblock``.
+        over until ``unblock``. StoreDamagedError when URLs are pending and none can be found.
         """
         self._wake(now)
         while self._ready:
@@ -105,6 +108,8 @@ class Frontier:
             else:
                 heapq.heappop(self._ready)
                 return self._take(head)
+        if self.pending and not (self._leased or self._later or self._heads):
+            raise self._db.damaged(f"{self.pending} URLs of its frontier are in no order")
         return None
 
     def unblock(self, key: str) -> None:
@@ -117,11 +122,15 @@ class Frontier:
 
     def finish(self, url: int) -> None:
         """End the lease of a URL whose outcome is recorded."""
+        failpoint("store.finish")
         self._db.write("DELETE FROM frontier WHERE url = ?", (url,))
         self.pending -= 1
+        self._leased -= 1
 
     def release(self, url: int, ready_at: float, *, failed: bool) -> None:
         """Put a leased URL back, to be handed out again at *ready_at*; *failed* counts an attempt."""
+        failpoint("store.release")
+        self._leased -= 1
         self._db.write("UPDATE frontier SET worker = ?, ready_at = ?, attempts = attempts + ? WHERE url = ?",
                        (_LATER, ready_at, failed, url))  # fmt: skip
         heapq.heappush(self._later, (ready_at, url))
@@ -134,17 +143,24 @@ class Frontier:
         """Return when the next URL that waits becomes ready, None when none waits."""
         return self._later[0][0] if self._later else None
 
+    def waiting_hosts(self) -> list[str]:
+        """Return the keys of the hosts that have URLs waiting for their turn."""
+        return list(map(self.host_key, self._heads))
+
     def waiting(self) -> int:
         """Return how many URLs wait for a time."""
         return len(self._later)
 
     def _take(self, head: Head) -> CrawlURL:
+        failpoint("store.lease")
         self._db.write("UPDATE frontier SET worker = ? WHERE url = ?", (self._worker, head.url))
+        self._leased += 1
         self._renew_head(head.host)
         row = self._db.execute(_ROW, (head.url,)).fetchone()
-        url, via, level, role, near, hint = row[0], row[3] or "", Level(row[4]), LinkRole(row[5]), bool(row[6]), row[10]
-        return CrawlURL(url, row[1], row[2], via, level, role, near, row[7], row[8], row[9],
-                        ResourceType(hint) if hint else None)  # fmt: skip
+        with self._db.reading():
+            url, text, depth, via, level, role, near, hops, attempts, anchor, hint = row
+            return CrawlURL(url, text, depth, via or "", Level(level), LinkRole(role), bool(near), hops, attempts,
+                            anchor, ResourceType(hint) if hint else None)  # fmt: skip
 
     def _offer(self, head: Head) -> None:
         current = self._heads.get(head.host)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from spiderproj import urls
+from spiderproj.failpoints import failpoint
 from spiderproj.models import CrawlURL, Decision, Level, Link, LinkRole, Reason, ResourceType, Verdict
 from spiderproj.order import OrderKey
 from spiderproj.scope import Judgement, Source, is_hop
@@ -25,6 +26,7 @@ Rank = Callable[[Judgement, str], OrderKey]
 
 _COLUMNS = "id, url, verdict, reason, depth, level, type, role, near, answered"
 _KEYS_A_QUERY = 400
+_ROWS_AT_ONCE = 5000
 _RETRIED = (Reason.ERROR.value, Reason.ROBOTS.value, Reason.WINDOW.value, Reason.BUDGET.value)
 
 
@@ -51,6 +53,13 @@ class Content(NamedTuple):
     id: int
     path: str
     url: str
+
+
+class Held(NamedTuple):
+    """The content of a file, by its number, and its digest."""
+
+    id: int
+    digest: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,11 +101,16 @@ class Ledger:
         self._next_fetch: int = (database.scalar("SELECT max(id) FROM fetches") or 0) + 1
 
     def add_seed(self, url: str, judgement: Judgement, *, text: str = "") -> bool:
-        """Queue a seed; return whether it was new."""
-        if self.known(url) is not None:
-            return False
+        """Queue a seed, though a link to it was refused; return False when it is queued or fetched already."""
+        known = self.known(url)
         link = Link(url, text, "seed", "", "", LinkRole.NAVIGATION, None)
-        self._insert(link, judgement, Source(None, "", 0, LinkRole.NAVIGATION))
+        source = Source(None, "", 0, LinkRole.NAVIGATION)
+        if known is None:
+            self._insert(link, judgement, source)
+        elif known.decision == Verdict.REFUSED:
+            self._let_in(known, link, source, judgement)
+        else:
+            return False
         return True
 
     def known(self, url: str) -> Known | None:
@@ -110,13 +124,22 @@ class Ledger:
     def record(self, url: CrawlURL, outcome: Outcome, links: Sequence[Link], decision: Decision) -> list[LinkRow]:
         """Write one answer: the fetch, its links and their decisions, and the end of the lease.
 
-        *decision* is the URL's own verdict now. Returns a row for each link, in order.
+        *decision* is the URL's own verdict now. Returns a row for each link, in order. A page that is stored without
+        links has lost those of an earlier visit.
         """
         rows = self.decide(Source.of(url), links)
         if links:
             self._keep_links(url.id, rows)
+        elif outcome.content is not None:
+            self._db.write("DELETE FROM page_links WHERE source = ?", (url.id,))
+        self._end(url, outcome, decision)
+        return rows
+
+    def _end(self, url: CrawlURL, outcome: Outcome, decision: Decision) -> None:
+        """Write the fetch and the end of the lease."""
         fetch = self._next_fetch
         self._next_fetch += 1
+        failpoint("store.fetch")
         self._db.write(
             "INSERT INTO fetches VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
             (fetch, url.id, outcome.fetched_at, outcome.seconds, outcome.status, outcome.final_url, outcome.type,
@@ -124,25 +147,28 @@ class Ledger:
              outcome.last_modified, outcome.title, outcome.error),
         )  # fmt: skip
         self._settle(url, decision, outcome.type, fetch)
-        return rows
 
     def validators(self, url: CrawlURL) -> Validators | None:
         """Return what a conditional request may ask with: only while the body they speak of is stored."""
         row = self._db.execute(_VALIDATORS, (url.id,)).fetchone()
         return Validators(*row) if row and (row[0] or row[1]) else None
 
-    def unchanged(self, url: CrawlURL, fetched_at: float, seconds: float) -> bool:
-        """Write that a revisit brought 304, and end the lease; False when the stored body is gone meanwhile."""
+    def unchanged(self, url: CrawlURL, fetched_at: float, seconds: float) -> list[LinkRow] | None:
+        """Write that a revisit brought 304, and end the lease; None when the stored body is gone meanwhile.
+
+        The stored links are judged anew: the rules may let in what those of the last run did not.
+        """
         row = self._db.execute(_LAST_GOOD, (url.id,)).fetchone()
         if row is None:
-            return False
+            return None
         resource_type = ResourceType(row[0]) if row[0] else None
         outcome = Outcome(
             status=304, fetched_at=fetched_at, seconds=seconds, type=resource_type, content_type=row[1], size=row[2],
             content=row[3], duplicate=bool(row[4]), etag=row[5], last_modified=row[6], title=row[7],
         )  # fmt: skip
-        self.record(url, outcome, (), Decision(Verdict.FETCHED, None, ""))
-        return True
+        rows = self.decide(Source.of(url), self._links_of(url.id))
+        self._end(url, outcome, Decision(Verdict.FETCHED, None, ""))
+        return rows
 
     def refuse(self, url: CrawlURL, decision: Decision, answered: ResourceType | None = None) -> None:
         """Write that a leased URL is not fetched after all, with its type if a server told it, and end its lease."""
@@ -150,6 +176,15 @@ class Ledger:
 
     def decide(self, source: Source, links: Sequence[Link]) -> list[LinkRow]:
         """Judge *links* of a source, adding and improving rows of ``urls`` as needed; one query for all of them."""
+        closer: dict[int, Source] = {}
+        rows = self._decide(source, links, closer)
+        while closer:  # no recursion: a chain of pages may be as long as the site
+            page, nearer = closer.popitem()
+            self._decide(nearer, self._links_of(page), closer)
+        return rows
+
+    def _decide(self, source: Source, links: Sequence[Link], closer: dict[int, Source]) -> list[LinkRow]:
+        """Judge *links*; fetched pages that came closer to a seed, whose links may be let in now, go into *closer*."""
         self._load([link.target for link in links if self._known.get(link.target) is None])
         rows = []
         for link in links:
@@ -160,6 +195,8 @@ class Ledger:
                 self._improve(known, link, source)
             elif source.depth + 1 < known.depth and link.role is LinkRole.NAVIGATION and link.problem is None:
                 self._come_closer(known, link, source)
+                if known.decision == Verdict.FETCHED:
+                    closer[known.id] = Source(known.id, link.target, known.depth, LinkRole(known.role))
             rows.append(LinkRow(link, known))
         return rows
 
@@ -172,25 +209,40 @@ class Ledger:
 
     def add_content(self, url: CrawlURL, digest: bytes, links: int, size: int, path: str) -> Content:
         """Record a body that has just been written to *path*."""
-        self._db.write("DELETE FROM contents WHERE path = ?", (path,))  # what the file held before, on a revisit
+        failpoint("store.content")
+        before = self._db.scalar("SELECT id FROM contents WHERE path = ?", (path,))
+        if before is not None:  # what the file held until now, on a revisit
+            self._requeue_duplicates(before, url.id)
+            self._db.write("DELETE FROM contents WHERE id = ?", (before,))
         cursor = self._db.write(
             "INSERT INTO contents (digest, links, size, path, url) VALUES (?, ?, ?, ?, ?)",
             (digest, links, size, path, url.id))  # fmt: skip
         return Content(cursor.lastrowid or 0, path, url.url)
 
+    def held(self, path: str) -> Held | None:
+        """Return what the file at *path* holds, None when the store knows of no such file."""
+        row = self._db.execute("SELECT id, digest FROM contents WHERE path = ?", (path,)).fetchone()
+        return Held(*row) if row else None
+
     def requeue(self, *, everything: bool) -> int:
         """Queue again what failed (*everything*: and what was fetched); return how many URLs that is."""
         condition = "verdict = 'fetched' OR reason IN (?, ?, ?, ?)" if everything else "reason IN (?, ?, ?, ?)"
-        rows = self._db.execute(
-            f"SELECT {_COLUMNS}, host FROM urls WHERE ({condition})"  # noqa: S608 - two constant texts
-            " AND id NOT IN (SELECT url FROM frontier)", _RETRIED).fetchall()  # fmt: skip
-        for row in rows:
-            self._known.forget(row[1])
-            self._db.write("UPDATE urls SET verdict = 'queued', reason = NULL, rule = '' WHERE id = ?", (row[0],))
-            known = _known(row)
-            judgement = _judgement(known)
-            self._frontier.add(row[0], row[10], self._rank(judgement, row[1]))
-        return len(rows)
+        statement = (
+            f"SELECT {_COLUMNS}, host FROM urls WHERE id > ? AND ({condition})"  # noqa: S608 - two constant texts
+            f" AND id NOT IN (SELECT url FROM frontier) ORDER BY id LIMIT {_ROWS_AT_ONCE}"
+        )
+        count = last = 0
+        while rows := self._db.execute(statement, (last, *_RETRIED)).fetchall():
+            count, last = count + len(rows), rows[-1][0]
+            for row in rows:
+                self._requeue(row)
+        return count
+
+    def _requeue(self, row: Sequence[Any]) -> None:
+        url_id, url, host = row[0], row[1], row[10]
+        self._known.forget(url)
+        self._db.write("UPDATE urls SET verdict = 'queued', reason = NULL, rule = '' WHERE id = ?", (url_id,))
+        self._frontier.add(url_id, host, self._rank(_judgement(_known(row)), url))
 
     def _load(self, targets: Sequence[str]) -> None:
         """Bring what the store holds about *targets* into memory."""
@@ -211,6 +263,7 @@ class Ledger:
         host_key = "" if link.problem else urls.split(target).authority
         host = self._frontier.host_id(host_key)
         resource_type = judgement.predicted
+        failpoint("store.url")
         self._db.write(
             "INSERT INTO urls VALUES (?,?,?,?,?,?,?,?,?,?,?,0,?,?,?,?,?,NULL)",
             (url_id, urls.url_key(target), target, host, judgement.depth, source.id, judgement.level, judgement.role,
@@ -232,39 +285,45 @@ class Ledger:
         if judgement.decision.verdict is not Verdict.QUEUED:
             return
         if known.decision == Verdict.REFUSED:
-            self._db.write(
-                "UPDATE urls SET verdict = ?, reason = NULL, rule = '', depth = ?, via = ?, level = ?, role = ?,"
-                " near = ?, hops = ?, hint = ?, text = ? WHERE id = ?",
-                (Verdict.QUEUED, judgement.depth, source.id, judgement.level, judgement.role, judgement.near,
-                 _hops(link, source), link.hint, link.text, known.id),
-            )  # fmt: skip
-            known.decision, known.reason, known.depth = Verdict.QUEUED, None, judgement.depth
-            known.level, known.role = judgement.level, judgement.role
-            host = self._frontier.host_id(urls.split(link.target).authority)
-            self._frontier.add(known.id, host, self._rank(judgement, link.target))
+            self._let_in(known, link, source, judgement)
         elif judgement.role is LinkRole.NAVIGATION and not judgement.near and known.decision == Verdict.QUEUED:
             self._db.write("UPDATE urls SET role = ?, near = 0, depth = ?, level = ? WHERE id = ?",
                            (judgement.role, judgement.depth, judgement.level, known.id))  # fmt: skip
             known.role, known.depth = judgement.role, judgement.depth
         known.settled = _is_settled(known.decision, judgement.role, judgement.near, known.reason)
 
+    def _let_in(self, known: Known, link: Link, source: Source, judgement: Judgement) -> None:
+        """Queue a URL that was refused, as *judgement* says."""
+        self._db.write(
+            "UPDATE urls SET verdict = ?, reason = NULL, rule = '', depth = ?, via = ?, level = ?, role = ?,"
+            " near = ?, hops = ?, hint = ?, text = ? WHERE id = ?",
+            (Verdict.QUEUED, judgement.depth, source.id, judgement.level, judgement.role, judgement.near,
+             _hops(link, source), link.hint, link.text, known.id),
+        )  # fmt: skip
+        known.decision, known.reason, known.depth = Verdict.QUEUED, None, judgement.depth
+        known.level, known.role = judgement.level, judgement.role
+        known.settled = _is_settled(known.decision, judgement.role, judgement.near, None)
+        host = self._frontier.host_id(urls.split(link.target).authority)
+        self._frontier.add(known.id, host, self._rank(judgement, link.target))
+
     def _come_closer(self, known: Known, link: Link, source: Source) -> None:
-        """Record a shorter way to a URL; when it was fetched, let the shorter way in to its links too."""
+        """Record a shorter way to a URL."""
         known.depth = source.depth + 1
         self._db.write("UPDATE urls SET depth = ? WHERE id = ?", (known.depth, known.id))
         if known.decision == Verdict.QUEUED:
             self._frontier.move(known.id, self._rank(_judgement(known), link.target))
-        elif known.decision == Verdict.FETCHED:
-            stored = self._db.scalar("SELECT links FROM page_links WHERE source = ?", (known.id,))
-            if stored:
-                closer = Source(known.id, link.target, known.depth, LinkRole(known.role))
-                self.decide(closer, self.stored_links(stored))
+
+    def _links_of(self, page: int) -> list[Link]:
+        """Return the links that are stored of a page."""
+        stored = self._db.scalar("SELECT links FROM page_links WHERE source = ?", (page,))
+        return self.stored_links(stored) if stored else []
 
     def stored_links(self, stored: str) -> list[Link]:
         """Return the links of a ``page_links`` row."""
-        rows = orjson.loads(stored)
-        targets = self._targets([row[0] for row in rows])
-        return [unpacked(row, targets[row[0]]) for row in rows]
+        with self._db.reading():
+            rows = orjson.loads(stored)
+            targets = self._targets([row[0] for row in rows])
+            return [unpacked(row, targets[row[0]]) for row in rows]
 
     def _targets(self, ids: Sequence[int]) -> dict[int, str]:
         found: dict[int, str] = {}
@@ -283,9 +342,11 @@ class Ledger:
             for row in rows
             for link in (row.link,)
         ]  # fmt: skip
+        failpoint("store.links")
         self._db.write("INSERT OR REPLACE INTO page_links VALUES (?, ?)", (source, orjson.dumps(packed).decode()))
 
     def _settle(self, url: CrawlURL, decision: Decision, resource_type: ResourceType | None, fetch: int | None) -> None:
+        failpoint("store.settle")
         self._db.write(
             "UPDATE urls SET verdict = ?, reason = ?, rule = ?, type = coalesce(?, type), answered = answered OR ?,"
             " fetch = coalesce(?, fetch) WHERE id = ?",

@@ -86,6 +86,7 @@ CREATE TABLE fetches (
     error TEXT
 );
 CREATE INDEX fetches_url ON fetches (url);
+CREATE INDEX fetches_duplicate ON fetches (content) WHERE duplicate;
 
 CREATE TABLE page_links (
     source INTEGER PRIMARY KEY REFERENCES urls (id),
