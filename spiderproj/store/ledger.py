@@ -55,13 +55,6 @@ class Content(NamedTuple):
     url: str
 
 
-class Held(NamedTuple):
-    """The content of a file, by its number, and its digest."""
-
-    id: int
-    digest: bytes
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """What one fetch of a URL came to, as a row of ``fetches``."""
@@ -219,30 +212,33 @@ class Ledger:
             (digest, links, size, path, url.id))  # fmt: skip
         return Content(cursor.lastrowid or 0, path, url.url)
 
-    def held(self, path: str) -> Held | None:
-        """Return what the file at *path* holds, None when the store knows of no such file."""
-        row = self._db.execute("SELECT id, digest FROM contents WHERE path = ?", (path,)).fetchone()
-        return Held(*row) if row else None
-
     def requeue(self, *, everything: bool) -> int:
         """Queue again what failed (*everything*: and what was fetched); return how many URLs that is."""
         condition = "verdict = 'fetched' OR reason IN (?, ?, ?, ?)" if everything else "reason IN (?, ?, ?, ?)"
+        return self._requeue(condition, _RETRIED)
+
+    def _requeue_duplicates(self, content: int, owner: int) -> None:
+        """Queue the URLs whose body is a stored *content* that is about to be replaced by its *owner*'s new one."""
+        self._requeue(
+            "id IN (SELECT f.url FROM fetches AS f JOIN urls AS u ON u.id = f.url AND u.fetch = f.id"
+            " WHERE f.duplicate AND f.content = ?) AND id != ?", (content, owner))  # fmt: skip
+
+    def _requeue(self, condition: str, values: Sequence[object]) -> int:
+        """Queue the URLs that *condition* finds and that are not queued already, in steps; return how many they are."""
         statement = (
-            f"SELECT {_COLUMNS}, host FROM urls WHERE id > ? AND ({condition})"  # noqa: S608 - two constant texts
+            f"SELECT {_COLUMNS}, host FROM urls WHERE id > ? AND ({condition})"  # noqa: S608 - constant texts
             f" AND id NOT IN (SELECT url FROM frontier) ORDER BY id LIMIT {_ROWS_AT_ONCE}"
         )
         count = last = 0
-        while rows := self._db.execute(statement, (last, *_RETRIED)).fetchall():
+        while rows := self._db.execute(statement, (last, *values)).fetchall():
             count, last = count + len(rows), rows[-1][0]
             for row in rows:
-                self._requeue(row)
+                self._known.forget(row[1])
+                self._db.write("UPDATE urls SET verdict = 'queued', reason = NULL, rule = '' WHERE id = ?", (row[0],))
+                with self._db.reading():
+                    judgement = _judgement(_known(row))
+                self._frontier.add(row[0], row[10], self._rank(judgement, row[1]))
         return count
-
-    def _requeue(self, row: Sequence[Any]) -> None:
-        url_id, url, host = row[0], row[1], row[10]
-        self._known.forget(url)
-        self._db.write("UPDATE urls SET verdict = 'queued', reason = NULL, rule = '' WHERE id = ?", (url_id,))
-        self._frontier.add(url_id, host, self._rank(_judgement(_known(row)), url))
 
     def _load(self, targets: Sequence[str]) -> None:
         """Bring what the store holds about *targets* into memory."""
