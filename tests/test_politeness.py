@@ -544,3 +544,15 @@ def test_any_history(base: float, events: list[tuple[str, int, float, str | None
 def test_forecast(delay: float, concurrency: int, latency: float, pages: float) -> None:
     """The slower of delay and latency decides how many pages an hour brings."""
     assert forecast(delay, concurrency, latency) == pytest.approx(pages)
+
+
+def test_delay_without_a_floor_goes_as_it_came(clock: Clock) -> None:
+    """Where nothing asks for a delay, what a refusal began is gone after some thirty fast answers."""
+    host = polite(0.0)
+    host.on_response(clock.now, clock.wall, 429, FAST, "0")
+    assert host.delay > 0
+    clock.now += 60
+    for _ in range(30):
+        host.on_response(clock.now, clock.wall, 200, FAST)
+
+    assert host.delay == 0

@@ -21,6 +21,7 @@ MAX_DELAY = 30.0
 _LATENCIES = 5.0  # slow answers lengthen the delay to at most this many of them, as Heritrix does
 _SLOWER, _FASTER = 1.5, 0.95  # factors of the delay after slow answers, and after a fast one
 _CALM = 50  # fast answers in a row until the delay begins to fall
+_OWN_CALM, _OWN_FASTER = 10, 0.7  # the same where no floor asks for a delay: it began only with a push-back
 _FORGIVEN = 10  # answers in a row until the next back-off begins at its shortest again
 _FIRST_DELAY = 0.1  # after a push-back, where the delay was none: zero does not double
 _BACK_OFFS = {429: 10.0, 503: 2.0}  # seconds of the first back-off: a 429 speaks of us, a 503 often of one page
@@ -171,8 +172,9 @@ class HostPoliteness:
                 self.delay = max(self.delay, bearable)
             return
         self._calm += 1
-        if self.delay > self.floor and self._calm >= _CALM:
-            faster = self.delay * _FASTER
+        calm, factor = (_CALM, _FASTER) if self.floor else (_OWN_CALM, _OWN_FASTER)
+        if self.delay > self.floor and self._calm >= calm:
+            faster = self.delay * factor
             if faster >= self._refused_delay or self._calm % _CALM == 0:  # gently where the host refused last time
                 self.delay = faster if faster > self.floor + 0.001 else self.floor
 
