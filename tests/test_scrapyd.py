@@ -3,182 +3,64 @@
 from __future__ import annotations
 
 import base64
-import http.client
 import json
-import os
-import re
 import shutil
-import signal
-import socket
 import subprocess
-import sys
-import threading
+import zipfile
 from collections import Counter
-from configparser import ConfigParser
-from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
-from urllib.parse import urlencode
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.routes import link, page
+from tests.routes import link, page, text
+from tests.scrapyd_server import (
+    AGENT,
+    PROJECT,
+    TIMEOUT_S,
+    Scrapyd,
+    copy_project,
+    free_port,
+    listening,
+    make_deploy,
+    start_command,
+)
 from tests.site import Site
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
 
     from tests.answers import RouteSpec
 
-PROJECT = Path(__file__).resolve().parent.parent
-DEPLOYED = (
-    "spiderproj",
-    "deploy",
-    "Makefile",
-    "README.md",
-    "pyproject.toml",
-    "requirements.txt",
-    "scrapy.cfg",
-    "setup.py",
-)
-AGENT = "deployed/1"  # the egg's user agent, which tells it from the package that the tests import
 CONCURRENCY = 4
-PAGES = 100
-TIMEOUT_S = 30
+PAGES = 80
+OPEN_TO_ALL = """
+[scrapyd]
+bind_address = 0.0.0.0
+username =
+password =
+webroot = scrapyd.website.Root
+[services]
+delproject.json = scrapyd.webservice.DeleteProject
+"""
 
 needs_proc = pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="reads Linux's /proc")
 
 
-class Answer(NamedTuple):
-    """What Scrapyd answered."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-
-class Scrapyd:
-    """Scrapyd in *folder*, started by deploy/start.py; a context manager that ends it and its jobs by process id."""
-
-    def __init__(self, folder: Path, home: Path) -> None:
-        self.folder, self.port = folder, free_port()
-        self._environment = {**os.environ, "HOME": str(home), "SCRAPYD_BIND_ADDRESS": "0.0.0.0"}
-        self._news = threading.Condition()
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for pid in self._running():
-            os.kill(pid, signal.SIGTERM)
-        self._wait(lambda: not self._running())
-        self.stop()
-
-    def start(self) -> None:
-        """Start, and return when it listens."""
-        self.lines: list[str] = []
-        command = [sys.executable, "deploy/start.py", "--folder", str(self.folder), "--port", str(self.port)]
-        self.process = subprocess.Popen(
-            command, cwd=PROJECT, env=self._environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-        )
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
-        self.wait_for(r"Launcher\] Scrapyd .* started")
-        config = ConfigParser(interpolation=None)
-        config.read(self.folder / "scrapy.cfg")
-        self.user, self.password = config["scrapyd"]["username"], config["scrapyd"]["password"]
-
-    def stop(self) -> None:
-        """End the server and wait for its end."""
-        self.process.terminate()
-        try:
-            self.process.wait(TIMEOUT_S)
-        finally:
-            self.process.kill()
-            self._reader.join()
-
-    def wait_for(self, pattern: str) -> str:
-        """Return the first line of its output in which *pattern* is found."""
-        found: list[str] = []
-        self._wait(lambda: bool(found.extend(line for line in self.lines if re.search(pattern, line)) or found))
-        assert found, f"no line with {pattern!r}:\n{''.join(self.lines)}"
-        return found[0]
-
-    def ask(self, method: str, path: str, data: Mapping[str, str] | None = None, **headers: str) -> Answer:
-        """Return the answer to a request with *headers* alone: no password unless it is among them."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT_S)
-        fields = {name.replace("_", "-"): value for name, value in headers.items()}
-        if data is not None:
-            fields["Content-Type"] = "application/x-www-form-urlencoded"
-        connection.request(method, path, urlencode(data) if data else None, fields)
-        response = connection.getresponse()
-        answer = Answer(response.status, dict(response.headers), response.read())
-        connection.close()
-        return answer
-
-    @property
-    def authorization(self) -> str:
-        """The header that opens."""
-        return "Basic " + base64.b64encode(f"{self.user}:{self.password}".encode()).decode()
-
-    def api(self, method: str, service: str, **data: str) -> dict[str, Any]:
-        """Return what a service of the API answers to whoever has the password."""
-        query = "" if method == "POST" else "?" + urlencode(data)
-        body = data if method == "POST" else None
-        answer = self.ask(method, f"/{service}.json{query}", body, Authorization=self.authorization)
-        result: dict[str, Any] = json.loads(answer.body)
-        assert (answer.status, result["status"]) == (200, "ok"), result
-        return result
-
-    def schedule(self, **arguments: str) -> str:
-        """Return the id of a new job of the spider "site"."""
-        return str(self.api("POST", "schedule", project="spiderproj", spider="site", **arguments)["jobid"])
-
-    def exit_status(self, job: str) -> int:
-        """Wait for the end of *job* and return its exit status, which only Scrapyd's own log tells."""
-        line = self.wait_for(rf"Process (finished|died): .*job='{job}'")
-        status = re.search(r"exitstatus=(\d+)", line)
-        return int(status[1]) if status else 0
-
-    def _running(self) -> set[int]:
-        pids = [(match[1], int(match[2])) for line in self.lines
-                if (match := re.search(r"Process (started|finished|died): .*? pid=(\d+) ", line))]  # fmt: skip
-        return {pid for what, pid in pids if what == "started"} - {pid for what, pid in pids if what != "started"}
-
-    def _wait(self, condition: Callable[[], bool]) -> bool:
-        with self._news:
-            return self._news.wait_for(condition, TIMEOUT_S)
-
-    def _read(self) -> None:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            with self._news:
-                self.lines.append(line)
-                self._news.notify_all()
-        self.process.stdout.close()
-
-
 @pytest.fixture(scope="module")
 def scrapyd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scrapyd]:
-    """Return a Scrapyd to which ``make deploy`` has deployed; the user's own Scrapyd settings would open it wide."""
+    """Return a Scrapyd to which ``make deploy`` has deployed; the user's own Scrapyd file would open it to all."""
     folder = tmp_path_factory.mktemp("scrapyd")
-    home, source, proxied = folder / "home", folder / "source", []
+    home, source = folder / "home", folder / "source"
     home.mkdir()
-    (home / ".scrapyd.conf").write_text(
-        "[scrapyd]\nbind_address = 0.0.0.0\nusername =\npassword =\nwebroot = scrapyd.website.Root\n"
-        "[services]\ndelproject.json = scrapyd.webservice.DeleteProject\n"
-    )
+    (home / ".scrapyd.conf").write_text(OPEN_TO_ALL)
     copy_project(source)
-    with ExitStack() as stack:
-        server = stack.enter_context(Scrapyd(folder / "server", home))
-        proxy = stack.enter_context(Site())
-        deployed = make_deploy(source, server, proxy)
-        proxied = proxy.log
+    with Scrapyd(folder / "server", home) as server, Site() as proxy:
+        deployed = make_deploy(source, server.folder, proxy.base)
         assert deployed.returncode == 0, deployed.stdout
-        assert '"spiders": 1' in deployed.stdout
+        server.version = json.loads(deployed.stdout[deployed.stdout.index('{"') :].splitlines()[0])["version"]
         assert server.password not in deployed.stdout
-        assert not proxied
+        assert not proxy.log  # the password went straight to Scrapyd
         shutil.rmtree(source)
         yield server
 
@@ -202,25 +84,10 @@ def test_cancelled_job_resumes(scrapyd: Scrapyd, site: Callable[[Iterable[RouteS
     assert scrapyd.exit_status(second) == 0
     assert scrapyd.api("GET", "status", job=second)["currstate"] == "finished"
     in_flight = {entry.target for entry in server.log[:before][-CONCURRENCY:]}
-    hits = Counter(entry.target for entry in server.log if entry.target != "/robots.txt")
-    assert {target for target, count in hits.items() if count > 1} <= in_flight
+    hits = Counter((entry.method, entry.target) for entry in server.log)
+    assert {target for (_, target), count in hits.items() if count > 1} <= in_flight
     assert {dict(entry.headers)["User-Agent"] for entry in server.log} == {AGENT}
     assert_complete(out, server.base)
-
-
-def test_wrong_argument_and_restart(scrapyd: Scrapyd) -> None:
-    """A job with a wrong argument ends with its one line and status 2; a new start keeps its record, not the password."""
-    job = scrapyd.schedule(seed="http://127.0.0.1:1/", dept="3")
-    assert scrapyd.exit_status(job) == 2
-    said = [line for line in scrapyd.lines if "stderr" in line]
-    assert len(said) == 1
-    assert "spiderproj: dept='3': expected an argument that exists; the nearest is depth" in said[0]
-
-    old = scrapyd.authorization
-    scrapyd.stop()
-    scrapyd.start()
-    assert scrapyd.ask("GET", "/listjobs.json", Authorization=old).status == 401
-    assert job in {finished["id"] for finished in scrapyd.api("GET", "listjobs")["finished"]}
 
 
 def test_no_folder_given(scrapyd: Scrapyd, site: Callable[[Iterable[RouteSpec]], Site]) -> None:
@@ -229,6 +96,24 @@ def test_no_folder_given(scrapyd: Scrapyd, site: Callable[[Iterable[RouteSpec]],
     assert scrapyd.exit_status(scrapyd.schedule(seed=f"{server.base}/")) == 0
     (line,) = (scrapyd.folder / f"crawls/127.0.0.1_{server.port}/pages.jsonl").read_text().splitlines()
     assert json.loads(line)["status"] == 200
+
+
+def test_egg(scrapyd: Scrapyd) -> None:
+    """The egg holds the package, the name of its settings, and nothing else."""
+    with zipfile.ZipFile(scrapyd.folder / f"eggs/spiderproj/{scrapyd.version}.egg") as egg:
+        assert {name.partition("/")[0] for name in egg.namelist()} == {"spiderproj", "EGG-INFO"}
+        assert egg.read("EGG-INFO/entry_points.txt").split() == b"[scrapy] settings = spiderproj.settings".split()
+
+
+def test_refused_deploy(site: Callable[[Iterable[RouteSpec]], Site], tmp_path: Path) -> None:
+    """``make deploy`` fails, and shows why, when Scrapyd refuses the egg with status 200."""
+    server = site([text("/addversion.json", '{"status": "error", "message": "no such thing"}', method="POST")])
+    copy_project(tmp_path / "source")
+    (tmp_path / "scrapy.cfg").write_text(f"[deploy:local]\nurl = {server.base}/\nusername = u\npassword = p\n")
+    deployed = make_deploy(tmp_path / "source", tmp_path, "http://127.0.0.1:1")
+    assert server.hits("POST /addversion.json") == 1
+    assert deployed.returncode != 0
+    assert "no such thing" in deployed.stdout
 
 
 @pytest.mark.parametrize(
@@ -300,22 +185,32 @@ def test_password_is_secret(scrapyd: Scrapyd) -> None:
     assert (modes["server"], modes["scrapy.cfg"], modes["netrc"]) == (0o700, 0o600, 0o600)
 
 
-def test_second_start(scrapyd: Scrapyd, tmp_path: Path) -> None:
-    """A second start in the folder, on a port in use, or in a folder of other things, ends and changes nothing."""
+def test_start_refused(scrapyd: Scrapyd, tmp_path: Path) -> None:
+    """A start in the same folder, on a port in use, or in a folder of other things says so and changes nothing."""
     (tmp_path / "precious").touch()
     before = (scrapyd.folder / "scrapy.cfg").read_bytes()
-    for folder, port, status in (
-        (scrapyd.folder, free_port(), 4),
-        (tmp_path / "new", scrapyd.port, 3),
-        (tmp_path, 1, 3),
-    ):
-        command = [sys.executable, "deploy/start.py", "--folder", str(folder), "--port", str(port)]
-        ended = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
-        assert ended.returncode == status
-        assert ended.stderr.startswith("spiderproj: ")
-        assert ended.stderr.count("\n") == 1
+    cases = {(scrapyd.folder, free_port()): 4, (tmp_path / "new", scrapyd.port): 3, (tmp_path, free_port()): 3}
+    started = [subprocess.Popen(start_command(*case), cwd=PROJECT, stderr=subprocess.PIPE, text=True) for case in cases]
+    said = [process.communicate(timeout=TIMEOUT_S)[1] for process in started]
+    assert [process.returncode for process in started] == list(cases.values())
+    assert [(line[:12], line.count("\n")) for line in said] == [("spiderproj: ", 1)] * 3
     assert (scrapyd.folder / "scrapy.cfg").read_bytes() == before
-    assert [path.name for path in tmp_path.iterdir() if path.name != "new"] == ["precious"]
+    assert {path.name for path in tmp_path.iterdir()} == {"precious", "new"}
+
+
+def test_wrong_argument_and_restart(scrapyd: Scrapyd) -> None:
+    """A wrong argument ends a job in one line and status 2; a new start keeps the record, not the password."""
+    job = scrapyd.schedule(seed="http://127.0.0.1:1/", dept="3")
+    assert scrapyd.exit_status(job) == 2
+    said = [line for line in scrapyd.lines if "stderr" in line]
+    assert len(said) == 1
+    assert "spiderproj: dept='3': expected an argument that exists; the nearest is depth" in said[0]
+
+    old = scrapyd.authorization
+    scrapyd.stop()
+    scrapyd.start()
+    assert scrapyd.ask("GET", "/listjobs.json", Authorization=old).status == 401
+    assert job in {finished["id"] for finished in scrapyd.api("GET", "listjobs")["finished"]}
 
 
 def many_pages() -> list[RouteSpec]:
@@ -325,7 +220,7 @@ def many_pages() -> list[RouteSpec]:
 
 
 def assert_complete(out: Path, base: str) -> None:
-    """The folder holds every page, link and count of ``many_pages``, once."""
+    """Assert that the folder holds every page, link and count of ``many_pages``, once."""
     others = {f"{base}/p{number}.html" for number in range(PAGES)}
     pages, links = ([json.loads(line) for line in (out / f"{name}.jsonl").read_bytes().splitlines()]
                     for name in ("pages", "links"))  # fmt: skip
@@ -337,56 +232,3 @@ def assert_complete(out: Path, base: str) -> None:
     summary = json.loads((out / "summary.json").read_bytes())
     assert summary["state"] == summary["reason"] == "finished"
     assert (summary["pages"], summary["links_total"], summary["pending"]) == (PAGES + 1, 2 * PAGES, 0)
-
-
-def copy_project(target: Path) -> None:
-    """Copy what is deployed to *target*, with a user agent of its own."""
-    target.mkdir()
-    for name in DEPLOYED:
-        copy = shutil.copytree if (PROJECT / name).is_dir() else shutil.copy2
-        copy(PROJECT / name, target / name)
-    settings = target / "spiderproj/default_settings.py"
-    text = settings.read_text()
-    changed = re.sub(r'(?m)^USER_AGENT = ".*"', f'USER_AGENT = "{AGENT}"', text)
-    assert changed != text
-    settings.write_text(changed)
-
-
-def make_deploy(source: Path, server: Scrapyd, proxy: Site) -> subprocess.CompletedProcess[str]:
-    """Run ``make deploy`` in *source* for *server*, where the environment names a proxy for everything."""
-    command = [
-        "make",
-        "--old-file=.venv/dev",
-        f"BIN={Path(sys.executable).parent}",
-        f"SCRAPYD={server.folder}",
-        "deploy",
-    ]
-    return subprocess.run(
-        command,
-        cwd=source,
-        env={**os.environ, "http_proxy": proxy.base, "HTTP_PROXY": proxy.base},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=TIMEOUT_S,
-        check=False,
-    )
-
-
-def free_port() -> int:
-    """Return a port of loopback that nothing uses now."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
-
-
-def listening(pid: int) -> set[tuple[str, str, int]]:
-    """Return protocol, address (hexadecimal, as the kernel has it) and port of each listening socket of a process."""
-    sockets = {os.readlink(path) for path in Path(f"/proc/{pid}/fd").iterdir()}
-    found = set()
-    for protocol in ("tcp", "tcp6"):
-        for line in Path(f"/proc/net/{protocol}").read_text().splitlines()[1:]:
-            columns = line.split()
-            if columns[3] == "0A" and f"socket:[{columns[9]}]" in sockets:
-                address, _, port = columns[1].partition(":")
-                found.add((protocol, address, int(port, 16)))
-    return found

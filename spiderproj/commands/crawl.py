@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +50,7 @@ class Command(ScrapyCrawl):
         self.exitcode = _outcome(done, crawler.spider)
         summary = getattr(crawler.spider, "summary", None)
         if summary is not None:
-            print(_shown(summary))  # noqa: T201 - the command's own output
+            _say(_shown(summary))
         if not opts.profile:
             _leave(self.exitcode)
 
@@ -75,7 +76,18 @@ def _shown(summary: dict[str, Any]) -> str:
         f"{summary['bytes']:,} bytes, {summary['duplicates']:,} duplicates in {summary['seconds']:.1f} s\n"
         f"Total number of links: {summary['links_total']:,}\n"
         f"refused: {refused}\nerrors: {errors}\nstill pending: {summary['pending']:,}"
+        f"{_shown_references(summary.get('references'))}"
     )
+
+
+def _shown_references(references: dict[str, Any] | None) -> str:
+    if references is None:
+        return ""
+    reasons = ", ".join(f"{count:,} {reason}" for reason, count in references["missing_by"].items())
+    return (
+        f"\n{references['total']:,} references: {references['local']:,} local, {references['outside']:,} outside"
+        f" by scope, {references['broken']:,} broken on the site, {references['missing']:,} missing"
+    ) + (f" ({reasons})" if reasons else "")
 
 
 def _or_exit(action: Any) -> None:  # noqa: ANN401 - any call without arguments
@@ -86,9 +98,13 @@ def _or_exit(action: Any) -> None:  # noqa: ANN401 - any call without arguments
         sys.exit(error.exit_status)
 
 
+def _say(text: str) -> None:
+    """Print *text*; nobody may be reading any more, and the crawl is done all the same."""
+    with suppress(OSError):
+        print(text, flush=True)  # noqa: T201 - the command's own output
+
+
 def _leave(status: int) -> None:
     """End the process now: tearing down a million objects one by one takes longer than a small crawl."""
     logging.shutdown()
-    sys.stdout.flush()
-    sys.stderr.flush()
     os._exit(status)
