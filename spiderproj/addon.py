@@ -64,6 +64,8 @@ _REPLACED: dict[str, tuple[str, ...]] = {
 }
 """Scrapy's own components whose work ours do, or that a crawl of ours has no use for."""
 
+_FEED_FILTER = "spiderproj.extensions.feeds.WithoutCaptures"
+
 
 class Addon:
     """Load our defaults and components below whatever the project itself sets."""
@@ -75,6 +77,8 @@ class Addon:
             placed = {_path(component): place for component, place in settings.getdict(name).items()}
             own = dict.fromkeys(_REPLACED.get(name, ())) | _COMPONENTS.get(name, {})
             settings.set(name, own | placed, settings.getpriority(name) or 0)
+        feeds = {uri: {"item_filter": _FEED_FILTER} | options for uri, options in settings.getdict("FEEDS").items()}
+        settings.set("FEEDS", feeds, settings.getpriority("FEEDS") or 0)
 
 
 def _path(component: str | type) -> str:

@@ -1,7 +1,7 @@
 """From the bytes of a body to text: which encoding, and a decode that always ends.
 
 Only the encodings of the WHATWG Encoding standard exist here, found by its labels. Python's codecs are never looked up
-by a name that a page chose: "punycode" in a header costs the cube of the body's length (docs/security.md, A56).
+by a name that a page chose: "punycode" in a header costs the cube of the length of a body.
 """
 
 from __future__ import annotations

@@ -41,6 +41,7 @@ WARN_ON_GENERATOR_RETURN_VALUE = False  # inspects the callback's source for eve
 # Ours.
 SPIDERPROJ_ALLOWED_NETWORKS = ""  # networks besides the public ones that may be dialled, e.g. "10.0.0.0/8,fd00::/8"
 SPIDERPROJ_COMMIT_INTERVAL = 0.2  # seconds between commits of the store
+SPIDERPROJ_DISK_RESERVE = 64 * 1024 * 1024  # bytes kept free: with less the crawl stops, saved, with status 5
 SPIDERPROJ_FILE_MAXSIZE = 4 * 1024 * 1024 * 1024  # bytes of a file that is streamed to disk
 SPIDERPROJ_FILTER = ""  # import path of a function(values) -> bool: one more condition
 SPIDERPROJ_FOLLOW_NOFOLLOW = False  # follow links marked nofollow

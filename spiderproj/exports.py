@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import orjson
 
+from spiderproj.failpoints import failpoint
 from spiderproj.files import json_line
 from spiderproj.files.failures import failure
 from spiderproj.models import Link, LinkRole, Reason
@@ -38,9 +40,10 @@ def write_all(database: Database, out: Path, *, limit: str | None = None) -> Non
     *limit* names the limit that ended the crawl: what is still queued and was never fetched is then
     refused by ``budget`` for this run.
     """
-    write_whole(out / "links.jsonl", _links(database))
-    write_whole(out / "pages.jsonl", map(json_line, _rows(database, _PAGES)))
-    write_whole(out / "refused.jsonl", map(json_line, _refused(database, limit)))
+    with database.reading():
+        write_whole(out / "links.jsonl", _links(database))
+        write_whole(out / "pages.jsonl", map(json_line, _rows(database, _PAGES)))
+        write_whole(out / "refused.jsonl", map(json_line, _refused(database, limit)))
 
 
 def _links(database: Database) -> Iterator[bytes]:
@@ -74,9 +77,13 @@ def write_whole(path: Path, pieces: Iterable[bytes]) -> None:
     """Make *pieces* the content of the file *path*; on an error, such as DiskFullError, it stays as it was."""
     temporary = path.with_name(f".{path.name}.new")
     try:
+        failpoint("export.write")
         with temporary.open("wb", buffering=1 << 20) as lines:
             lines.writelines(pieces)
+        failpoint("export.rename")
         os.replace(temporary, path)  # noqa: PTH105 - the plain name of the call that makes it whole or nothing
+        failpoint("export.renamed")
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink()
         raise failure(error, path) from error

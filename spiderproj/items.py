@@ -52,6 +52,11 @@ class Capture:
         """Whether this is a whole answer worth keeping."""
         return 200 <= self.status < 300 and self.problem is None and self.refusal is None and self.wait_until is None
 
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether the server says that the stored body still stands."""
+        return self.status == 304 and self.problem is None
+
 
 @dataclass(slots=True, kw_only=True)
 class LinkItem:

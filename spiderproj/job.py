@@ -1,7 +1,6 @@
 """One crawl job: its arguments, its rules, and everything it keeps in its output folder, opened and closed together.
 
-Scrapy's components find it as ``crawler.spider.job``. It owns the moment of commit: lines out, offsets noted, one
-transaction, journal cleared - so that after a kill the files, the lines and the store agree.
+Scrapy's components find it as ``crawler.spider.job``.
 """
 
 from __future__ import annotations
@@ -12,14 +11,18 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from importlib import import_module
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from spiderproj import arguments, mediatype, order, scope
+from spiderproj.addresses import AddressPolicy
 from spiderproj.errors import ArgumentError, SpiderprojError
-from spiderproj.files import FileStore, LineFile, Spool, prepare
+from spiderproj.failpoints import failpoint
+from spiderproj.files import Spool, prepare
+from spiderproj.files.failures import failure
 from spiderproj.filters import Filter
 from spiderproj.gate import Gate, GateMode
 from spiderproj.levels import Home, home_of
@@ -27,7 +30,7 @@ from spiderproj.login import read_login
 from spiderproj.models import CrawlURL, ResourceType
 from spiderproj.patterns import Patterns
 from spiderproj.robots import RobotsState
-from spiderproj.store import Database, Frontier, Journal, Ledger
+from spiderproj.store import Folder, Frontier, Ledger
 from spiderproj.urls import split
 
 if TYPE_CHECKING:
@@ -37,8 +40,6 @@ if TYPE_CHECKING:
     from spiderproj.arguments import CrawlOptions
     from spiderproj.items import Capture
     from spiderproj.scope import Judgement
-
-_LINES = ("links", "pages")
 
 _READ_WHOLE = frozenset({ResourceType.HTML, ResourceType.STYLE, ResourceType.IMAGE})
 """Types whose links are read, so that they are kept in memory (up to DOWNLOAD_MAXSIZE)."""
@@ -57,54 +58,64 @@ class Job:
         self.login = read_login(options.login) if options.login is not None else None
         self.is_ready = self.login is None  # nothing is handed out before the site has let us in
         self._stream_above = settings.getint("SPIDERPROJ_STREAM_ABOVE")
+        _check_networks(settings)
+        self.scope = build_scope(options, settings)
+        self._living = Counter(map(home_of, options.seeds))  # seeds by their home
+        self._order = hook(settings, "SPIDERPROJ_ORDER")
         if options.fresh:
             _set_aside(self.out)
-        self.lock = prepare(self.out)
+        self.folder = Folder(
+            self.out,
+            fsync=settings.getbool("SPIDERPROJ_FSYNC"),
+            reserve=settings.getint("SPIDERPROJ_DISK_RESERVE"),
+        )
         try:
-            self._open(settings)
+            self._open()
         except BaseException:
-            self.lock.release()
+            self.folder.close()
             raise
 
-    def _open(self, settings: BaseSettings) -> None:
-        self.database = Database(self.out / "crawl.db")
-        self.scope = build_scope(self.options, settings)
-        self.files = FileStore(self.out / "files", fsync=settings.getbool("SPIDERPROJ_FSYNC"))
-        self.journal = Journal(self.out / ".spiderproj" / "journal")
-        self.lines = {name: LineFile(self.out / f"{name}.jsonl") for name in _LINES}
+    def _open(self) -> None:
+        self.database, self.files, self.lines = self.folder.database, self.folder.files, self.folder.lines
         self.gate = Gate(GateMode(self.options.gate))
         self.counts: Counter[str] = Counter()  # requests by method and connections, over all runs
         self.run_pages = self.run_ended = 0
-        self._begin()
+        self.folder.recover()
+        failpoint("open.recovered")
+        with self.database.reading():
+            self._begin()
         self.frontier = Frontier(self.database, worker=f"{os.getpid()}")
         self._rank = order.key_function(self.options.order, self.scope.homes)
-        self._order = hook(settings, "SPIDERPROJ_ORDER")
         self.ledger = Ledger(self.database, self.frontier, self.scope.judge, self.rank)
         self.seeds_new = [seed for seed in self.options.seeds if self._add_seed(seed)]
         if self.state == "revisit":
             self.ledger.requeue(everything=True)
+        elif "requisites" in self.changed_arguments and self.options.requisites:
+            self.ledger.judge_again()
+        failpoint("open.commit")
         self.commit()
+        self.folder.check_room()
 
     def _begin(self) -> None:
-        """Bring files and lines back to the last commit, and find out whether this is a new crawl."""
+        """Find out whether this is a new crawl, and take up what an earlier run has learned."""
         meta = self.database.meta
-        for path in self.journal.paths():
-            if not self.database.scalar("SELECT 1 FROM contents WHERE path = ?", (path,)):
-                self.files.remove(path)
-        for name, lines in self.lines.items():
-            lines.truncate_to(int(meta(f"offset.{name}") or 0))
         self.counts.update(orjson.loads(meta("counts") or "{}"))
         for stored in orjson.loads(meta("homes") or "[]"):
-            self.scope.homes.append(Home(*stored))
+            if (home := Home(*stored)) not in self.scope.homes:
+                self.scope.homes.append(home)
+        for seed in self.options.seeds:
+            self._leave(seed)
         before = meta("state")
         self.state = "new" if before is None else "revisit" if before == "finished" else "resumed"
         self.changed_arguments: list[str] = []
         if (arguments_before := meta("arguments")) is not None:
-            self.changed_arguments = arguments.differences(
-                arguments.CrawlOptions.from_json(arguments_before), self.options
-            )
+            options_before = arguments.CrawlOptions.from_json(arguments_before)
+            self.changed_arguments = arguments.differences(options_before, self.options)
+            if options_before.mirror != self.options.mirror:
+                self.state = "resumed"  # the copy changes its form; what it holds is not asked for again
         self.database.set_meta("arguments", self.options.to_json())
         self.database.set_meta("state", "running")
+        (self.out / "summary.json").unlink(missing_ok=True)  # it says how an earlier run ended
 
     def rank(self, judgement: Judgement, url: str) -> order.OrderKey:
         """Return the place of a queued URL in the order."""
@@ -114,11 +125,23 @@ class Job:
         is_file = judgement.predicted not in (None, ResourceType.HTML) or judgement.role == "requisite"
         return self._rank(order.Place(split(url), judgement.level, judgement.depth, is_file))
 
-    def move_home(self, home: Home) -> None:
-        """Let the crawl be at home where a redirect of a seed led."""
-        if home not in self.scope.homes:
-            self.scope.homes.append(home)
-            self.database.set_meta("homes", orjson.dumps([list(home) for home in self.scope.homes]).decode())
+    def move_home(self, seed: str, home: Home) -> None:
+        """Let the crawl be at home where a redirect of a *seed* led."""
+        homes = self.scope.homes
+        if home in homes:
+            return
+        homes.append(home)
+        self.database.set_meta("homes", orjson.dumps([list(home) for home in homes]).decode())
+        self._leave(seed)
+
+    def _leave(self, seed: str) -> None:
+        """Leave the directory of a *seed* that is a directory itself, by the slash its server adds to it."""
+        parts, old = split(seed), home_of(seed)
+        if Home(parts.authority, f"{parts.path}/") not in self.scope.homes:
+            return
+        self._living[old] -= 1
+        if not self._living[old] and old in self.scope.homes:
+            self.scope.homes.remove(old)
 
     def robots_state(self, origin: str) -> RobotsState:
         """Return what is remembered of an origin's robots.txt."""
@@ -146,7 +169,7 @@ class Job:
     def ended(self, item: Capture) -> None:
         """Count a capture that the ledger has taken, and tell the scheduler."""
         self.run_ended += 1
-        self.run_pages += item.is_good
+        self.run_pages += item.is_good or item.is_unchanged
         if item.status == 0 and item.url.url in self.options.seed_fallbacks:
             self._try_fallback(item.url.url)
         self.on_ended(item.url)
@@ -158,28 +181,33 @@ class Job:
             self.on_failure(error)
 
     def commit(self) -> None:
-        """Write out lines, note how long their files are, commit the store, and clear the journal."""
-        for name, lines in self.lines.items():
-            self.database.set_meta(f"offset.{name}", str(lines.flush()))
-        self.database.set_meta("counts", orjson.dumps(dict(self.counts)).decode())
-        self.database.commit()
-        self.journal.clear()
+        """Make everything so far last."""
+        self._keep_counts()
+        self.folder.commit()
 
-    def close(self, state: str) -> None:
-        """Commit under a final *state* (finished, stopped, waiting) and let go of the folder."""
-        try:
-            if self.failure is None:
-                self.database.set_meta("state", state)
-                self.commit()
-            else:
-                self.database.rollback()
-        finally:
-            self.database.close()
-            for lines in self.lines.values():
-                lines.close()
-            self.files.close()
-            self.journal.close()
-            self.lock.release()
+    def seal(self) -> None:
+        """Commit for the last time but for the final state: what is written from now on is the crawl's result.
+
+        After a failure what was done since the last commit is not whole, and is undone.
+        """
+        if self.failure is not None:
+            self.folder.recover()
+        self._keep_counts()
+        self.folder.seal()
+
+    def finish(self, state: str) -> None:
+        """Commit the final *state*: finished or stopped."""
+        failpoint("finish.state")
+        self.database.set_meta("state", state)
+        self._keep_counts()
+        self.folder.commit()
+
+    def close(self) -> None:
+        """Let go of the folder."""
+        self.folder.close()
+
+    def _keep_counts(self) -> None:
+        self.database.set_meta("counts", orjson.dumps(dict(self.counts)).decode())
 
     def _try_fallback(self, seed: str) -> None:
         """Go on with http:// where a seed given without a scheme does not answer to https://."""
@@ -213,11 +241,34 @@ def hook(settings: BaseSettings, name: str) -> Callable[[Mapping[str, object]], 
     return function  # type: ignore[no-any-return]  # what the user's module holds
 
 
+def check(options: CrawlOptions, settings: BaseSettings) -> None:
+    """Raise ArgumentError for what an opened job would find wrong: patterns, filter, functions, networks, login."""
+    _check_networks(settings)
+    build_scope(options, settings)
+    hook(settings, "SPIDERPROJ_ORDER")
+    if options.login is not None:
+        read_login(options.login)
+
+
+def _check_networks(settings: BaseSettings) -> None:
+    """Raise ArgumentError when the networks that may be dialled cannot be read."""
+    name = "SPIDERPROJ_ALLOWED_NETWORKS"
+    try:
+        AddressPolicy(settings.getlist(name))
+    except ValueError as error:
+        raise ArgumentError(name, settings.get(name), "networks such as 10.0.0.0/8,fd00::/8") from error
+
+
 def _set_aside(out: Path) -> None:
     """Rename an earlier crawl's folder out of the way; it is never deleted."""
     if (out / "crawl.db").exists():
         prepare(out).release()  # refuses when that crawl is running
-        out.rename(out.with_name(f"{out.name}.{time.strftime('%Y%m%d-%H%M%S')}"))
+        stamp = f"{out.name}.{time.strftime('%Y%m%d-%H%M%S')}"
+        names = chain([stamp], (f"{stamp}.{number}" for number in count(2)))
+        try:
+            out.rename(next(aside for name in names if not (aside := out.with_name(name)).exists()))
+        except OSError as error:
+            raise failure(error, out) from error
 
 
 def build_scope(options: CrawlOptions, settings: BaseSettings) -> scope.Scope:
@@ -229,7 +280,7 @@ def build_scope(options: CrawlOptions, settings: BaseSettings) -> scope.Scope:
         conditions.append((f"SPIDERPROJ_FILTER={settings.get('SPIDERPROJ_FILTER')}", scope.FunctionCondition(function)))
     return scope.Scope(
         mode=options.mode,
-        homes=[home_of(seed) for seed in options.seeds],
+        homes=list(dict.fromkeys(map(home_of, options.seeds))),
         select=options.select,
         near=options.near,
         requisites=options.requisites,

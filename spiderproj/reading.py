@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from typing import TYPE_CHECKING
 
 from spiderproj import links, mediatype
 from spiderproj.items import Capture
 from spiderproj.models import CrawlURL, Decision, Link, LinkRole, Page, Reason, ResourceType, Verdict
-from spiderproj.scope import Scope
+from spiderproj.scope import Scope, Source
 from spiderproj.urls import RefusedURLError, canonical
 
 if TYPE_CHECKING:
     from scrapy.http import Response
+
+logger = logging.getLogger(__name__)
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _PASSING = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
@@ -80,7 +83,9 @@ class Reader:
         if item.type not in self._scope.wanted(item.url):
             item.refusal = self._unwanted(item)
             return
-        if (refusal := self._scope.judge_size(item.url, item.type, item.size)) is not None:
+        is_named = Source.of(item.url).is_seed  # what the user names is fetched, whatever the filter says
+        refusal = None if is_named else self._scope.judge_size(item.url, item.type, item.size)
+        if refusal is not None:
             item.refusal = refusal
             return
         if broken:
@@ -88,6 +93,8 @@ class Reader:
         page = self._read_page(item, headers, types)
         if page is not None:
             item.links, item.title = page.links, page.title
+            if page.partial is not None:
+                logger.warning("%s: not all of its links are read: %s", item.url.url, page.partial)
 
     def _read_page(self, item: Capture, headers: list[tuple[str, str]], types: list[str]) -> Page | None:
         if item.spool is not None or not item.body or item.url.near:

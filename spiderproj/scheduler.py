@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from scrapy import Request
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.asyncio import create_looping_call
+from scrapy.utils.defer import _schedule_coro
 
 from spiderproj.errors import SpiderprojError
 from spiderproj.models import CrawlURL, Link, LinkRole
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+PARKED = "parked"
+"""The reason of a crawl that ended because the hosts of all URLs left are out of reach, or refuse."""
+
 LEASE = "crawl_url"
 """The ``meta`` key under which a request carries its frontier row; a request without it is not a crawl request."""
 
@@ -31,17 +35,19 @@ LEASE = "crawl_url"
 class FrontierScheduler(BaseScheduler):
     """Lease URLs in strict order, as many for each host as it may be asked at once."""
 
-    def __init__(self, crawler: Crawler, interval: float) -> None:
+    def __init__(self, crawler: Crawler, interval: float, file_maxsize: int) -> None:
         self._crawler = crawler
         self._interval = interval
+        self._file_maxsize = file_maxsize
         self._leases: Counter[str] = Counter()
         self._wake_call: Any = None
         self._commits: Any = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Read the commit interval."""
-        return cls(crawler, crawler.settings.getfloat("SPIDERPROJ_COMMIT_INTERVAL"))
+        """Read SPIDERPROJ_COMMIT_INTERVAL and SPIDERPROJ_FILE_MAXSIZE."""
+        settings = crawler.settings
+        return cls(crawler, settings.getfloat("SPIDERPROJ_COMMIT_INTERVAL"), settings.getint("SPIDERPROJ_FILE_MAXSIZE"))
 
     def open(self, spider: Spider) -> None:
         """Take the spider's job and begin to commit."""
@@ -77,11 +83,23 @@ class FrontierScheduler(BaseScheduler):
         if self.job.failure is not None or not self.job.is_ready:
             return None
         now = time.time()
-        leased = self.job.frontier.lease(now, self._wait)
-        if leased is None:
+        try:
+            leased = self.job.frontier.lease(now, self._wait)
+            if leased is not None:
+                return self._request(leased)
             self._wake_later(now)
-            return None
-        return self._request(leased)
+            self._end_when_parked()
+        except SpiderprojError as error:
+            self.job.fail(error)
+        return None
+
+    def _end_when_parked(self) -> None:
+        """End the crawl when every URL that is left is of a host that is given up for this run."""
+        frontier = self.job.frontier
+        if self._leases or not frontier.pending or frontier.waiting():
+            return
+        if all(map(self._downloader.is_parked, frontier.waiting_hosts())):
+            _schedule_coro(self._crawler.engine.close_spider_async(reason=PARKED))
 
     def _ended(self, url: CrawlURL) -> None:
         """Note that a lease has ended, so that its host may be given another."""
@@ -99,9 +117,10 @@ class FrontierScheduler(BaseScheduler):
             "download_slot": host_key,
             "verbatim_url": True,
             "spool": self.job.spool,
+            "spool_maxsize": self._file_maxsize,
         }
         spider: Any = self._spider
-        headers = self._conditions(leased) if self.job.state == "revisit" else None
+        headers = self._conditions(leased) if self.job.state != "new" else None
         return Request(leased.url, callback=spider.parse, errback=spider.failed, meta=meta, headers=headers)
 
     def _conditions(self, leased: CrawlURL) -> dict[str, str]:
@@ -137,7 +156,10 @@ class FrontierScheduler(BaseScheduler):
         self._wake()
 
     def _commit(self) -> None:
+        if self.job.failure is not None:
+            return  # what was written since then is not whole
         try:
             self.job.commit()
+            self.job.folder.check_room()
         except SpiderprojError as error:
             self.job.fail(error)

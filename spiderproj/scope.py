@@ -221,8 +221,10 @@ class Scope:
 
 
 def is_hop(link: Link) -> bool:
-    """Say whether *link* sends every visitor on: a redirect or a meta refresh."""
-    return link.tag == "redirect" or (link.tag == "meta" and link.rel == "refresh")
+    """Say whether *link* sends every visitor on: a redirect, or a refresh by <meta> or by header."""
+    if link.tag == "meta":
+        return link.role is LinkRole.NAVIGATION
+    return link.tag == "redirect" or (link.tag == "http" and link.attribute == "refresh")
 
 
 class FunctionCondition:

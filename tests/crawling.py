@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -52,7 +53,7 @@ def project_settings(**changes: object) -> Settings:
     return settings
 
 
-async def crawl(seed: str, out: Path, settings: dict[str, object] | None = None, **arguments: str) -> Crawled:
+async def crawl(seed: str, out: Path, settings: Mapping[str, object] | None = None, **arguments: str) -> Crawled:
     """Crawl *seed* with the spider's *arguments*; SpiderprojError when the crawl cannot begin."""
     crawler = Crawler(SiteSpider, project_settings(**(settings or {})))
     await crawler.crawl(seed=seed, out=str(out), **arguments)

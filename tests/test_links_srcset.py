@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from spiderproj.links.srcset import candidates
 
-WPT = Path("/work/shared/suites/wpt-srcset/cases.json")
+WPT = Path(__file__).parents[2] / "shared" / "suites" / "wpt-srcset" / "cases.json"
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from spiderproj import urls
 from spiderproj.models import Reason
 
-WPT = Path("/work/shared/suites/wpt-url/urltestdata.json")
+WPT = Path(__file__).parents[2] / "shared" / "suites" / "wpt-url" / "urltestdata.json"
 pytestmark = pytest.mark.skipif(not WPT.exists(), reason="the WPT rows are not here")
 
 

@@ -202,7 +202,6 @@ ARGUMENTS: tuple[Argument, ...] = (
 )
 
 NOT_YET: dict[str, frozenset[str]] = {
-    "mirror": frozenset({"0"}),
     "warc": frozenset({"0"}),
     "render": frozenset({"never"}),
     "window": frozenset(),

@@ -5,19 +5,25 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import signal
 import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrapy.commands.crawl import Command as ScrapyCrawl
+from scrapy.exceptions import UsageError
+from scrapy.settings import Settings
 
 from spiderproj.arguments import parse_arguments
 from spiderproj.errors import SpiderprojError
+from spiderproj.job import check
 from spiderproj.spiders.site import SiteSpider
 
 if TYPE_CHECKING:
     import argparse
+
+_INTERRUPTED = 6
 
 _CHATTY = ("scrapy.middleware", "scrapy.crawler", "scrapy.utils.log", "scrapy.addons", "scrapy.statscollectors",
            "scrapy.core.engine", "scrapy.extensions.feedexport")  # fmt: skip
@@ -32,18 +38,23 @@ class Command(ScrapyCrawl):
         super().process_options(args, opts)
         if args[:1] == [SiteSpider.name]:
             raw = {name: str(value) for name, value in opts.spargs.items() if not name.startswith("_")}
-            _or_exit(lambda: parse_arguments(raw, Path.cwd()))
+            settings = self.settings or Settings()  # scrapy.cmdline has set them
+            _or_exit(lambda: check(parse_arguments(raw, Path.cwd()), settings))
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run the spider and set the exit status."""
+        if self.settings is None or self.crawler_process is None:
+            raise RuntimeError("scrapy.cmdline sets both before it calls run()")
+        names = self.crawler_process.spider_loader.list()
+        if len(args) == 1 and args[0] not in names:
+            raise UsageError(f"no spider is called {args[0]!a}; there is {', '.join(names)}", print_help=False)
         if args != [SiteSpider.name]:
             super().run(args, opts)
             return
-        if self.settings is None or self.crawler_process is None:
-            raise RuntimeError("scrapy.cmdline sets both before it calls run()")
         if self.settings.get("LOG_LEVEL") != "DEBUG":
             for name in _CHATTY:
                 logging.getLogger(name).setLevel(logging.WARNING)
+        _heed_signals()
         crawler = self.crawler_process.create_crawler(SiteSpider)
         done: Any = self.crawler_process.crawl(crawler, **opts.spargs)
         self.crawler_process.start()
@@ -55,10 +66,18 @@ class Command(ScrapyCrawl):
             _leave(self.exitcode)
 
 
+def _heed_signals() -> None:
+    """End at once by a signal that comes before Scrapy heeds it: nothing is lost yet. A hang-up is like SIGTERM."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: os._exit(_INTERRUPTED))
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # nohup's wish
+        signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
+
+
 def _outcome(done: asyncio.Task[None], spider: Any) -> int:  # noqa: ANN401 - any spider, or none
     """Return the exit status of a crawl that has ended."""
     if not done.done() or done.cancelled():
-        return 6  # stopped at once, by a second signal: what is committed is safe
+        return _INTERRUPTED  # at once, by a second signal: what is committed is safe
     error = done.exception()
     if isinstance(error, SpiderprojError):
         print(f"spiderproj: {error}", file=sys.stderr)  # noqa: T201 - the command's own output

@@ -7,6 +7,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Protocol, cast
 
 from spiderproj.downloader.errors import FetchError, FetchTimeoutError, ResetError
+from spiderproj.errors import SpiderprojError
 
 if TYPE_CHECKING:
     from ipaddress import IPv4Address, IPv6Address
@@ -96,7 +97,7 @@ class Connection(asyncio.Protocol):
             return
         try:
             exchange.feed(data)
-        except (FetchError, OSError) as error:  # OSError: the spool cannot write
+        except (FetchError, SpiderprojError, OSError) as error:  # the spool cannot write
             self._end(error)
             return
         if exchange.over:
@@ -122,7 +123,7 @@ class Connection(asyncio.Protocol):
             return
         try:
             self._exchange.eof(clean=clean)
-        except (FetchError, OSError) as error:
+        except (FetchError, SpiderprojError, OSError) as error:
             self._end(error)
         else:
             self._end(None)

@@ -89,6 +89,16 @@ class PrivateAddressError(FetchError, DownloadCancelledError):
     kind = "private-address"
 
 
+class NotNowError(FetchError):
+    """The request was not sent: its host may not be asked before *until* (POSIX seconds), and nobody waits for it."""
+
+    kind = "not-now"
+
+    def __init__(self, until: float) -> None:
+        super().__init__("the host may not be asked now")
+        self.until = until
+
+
 class BadPortError(FetchError, DownloadCancelledError):
     """The port is one of another protocol, and no seed names it."""
 

@@ -19,6 +19,7 @@ from scrapy.settings import SETTINGS_PRIORITIES
 
 from spiderproj import urls
 from spiderproj.addresses import literal
+from spiderproj.downloader.errors import NotNowError
 from spiderproj.politeness import HostPoliteness
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _IDLE_SLOTS = 10_000  # hosts whose politeness stays in memory
+_LOOK_AGAIN = 1.0  # seconds after which a request that waits for its turn looks whether the crawl is ending
 
 
 class HostSlot:
@@ -58,6 +60,7 @@ class Downloader(ScrapyDownloader):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
+        self._crawler = crawler
         self._hosts: dict[str, HostSlot] = {}
         self._retry_after_max = crawler.settings.getfloat("SPIDERPROJ_RETRY_AFTER_MAX")
         self._is_delay_explicit = _is_explicit(crawler.settings, "DOWNLOAD_DELAY")
@@ -155,13 +158,27 @@ class Downloader(ScrapyDownloader):
             now = time.monotonic()
             wait = slot.politeness.ready_at() - now
             if wait > 0:
-                if slot.timer is None:
-                    slot.timer = self.call_later(min(wait, 3600.0), self._timed, slot)
+                if slot.politeness.parked or self._is_ending():
+                    self._give_back(slot, time.time() + (0 if slot.politeness.parked else wait))
+                elif slot.timer is None:
+                    slot.timer = self.call_later(min(wait, _LOOK_AGAIN), self._timed, slot)
                 return
             turn = slot.queue.popleft()
             if not turn.cancelled():
                 self._start(slot, now)
                 turn.set_result(None)
+
+    def _is_ending(self) -> bool:
+        """Say whether the engine only waits for what is in flight (no public way: tests/test_facts.py)."""
+        slot = self._crawler.engine._slot
+        return slot is not None and slot.closing is not None
+
+    def _give_back(self, slot: HostSlot, until: float) -> None:
+        """Send away those who wait: a turn that may come in an hour, or never, must not hold the end of a crawl."""
+        while slot.queue:
+            turn = slot.queue.popleft()
+            if not turn.cancelled():
+                turn.set_exception(NotNowError(until))
 
     def _timed(self, slot: HostSlot) -> None:
         slot.timer = None

@@ -13,8 +13,9 @@ import orjson
 from scrapy import signals
 from scrapy.utils.defer import _schedule_coro
 
-from spiderproj import exports
-from spiderproj.errors import SpiderprojError
+from spiderproj import exports, mirror
+from spiderproj.errors import DiskFullError, SpiderprojError
+from spiderproj.scheduler import PARKED
 from spiderproj.store.figures import Figures, figures
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from spiderproj.downloader.turns import Downloader
     from spiderproj.job import Job
+    from spiderproj.store.rewrites import References
 
 logger = logging.getLogger(__name__)
 
@@ -47,40 +49,58 @@ class Summary:
         """Stop the crawl when the job fails."""
         self._job: Job = self._crawler.spider.job  # type: ignore[union-attr]  # our spiders have one
         self._job.on_failure = self._stop
+        if self._job.failure is not None:
+            self._stop(self._job.failure)
 
     def spider_closed(self, reason: str) -> None:
         """Write the end of the crawl, whatever ended it."""
         spider: Any = self._crawler.spider
         job = self._job
-        state = "finished" if reason == "finished" and job.failure is None else "stopped"
         spider.exit_status = 1
         try:
-            if job.failure is None:
-                spider.summary = self._finish(state, reason)
-                spider.exit_status = _status(reason, spider.summary)
-            job.close(state)
+            spider.summary = self._finish(reason)
+            spider.exit_status = _status(reason, spider.summary)
         except SpiderprojError as error:
             job.failure = job.failure or error
+        finally:
+            job.close()
         if job.failure is not None:
             spider.exit_status = job.failure.exit_status
             logger.error("%s", job.failure)
 
-    def _finish(self, state: str, reason: str) -> dict[str, object]:
+    def _finish(self, reason: str) -> dict[str, object]:
+        """Write the results, and only then the final state: what says "finished" is whole."""
         job = self._job
-        job.commit()
+        job.seal()
+        references = self._form()
         found = figures(job.database)
         limit = reason if reason.startswith("closespider") else None
-        exports.write_all(job.database, job.out, limit=limit)
+        try:
+            exports.write_all(job.database, job.out, limit=limit)
+        except DiskFullError as error:  # the lines as they were appended stay
+            job.failure = job.failure or error
+        state = "finished" if reason == "finished" and job.failure is None else "stopped"
         summary = self._summary(state, reason, found)
+        if references is not None:
+            summary["references"] = references._asdict()
         self._publish(found)
-        path = job.out / "summary.json"
-        temporary = path.with_name(".summary.json.new")
-        temporary.write_bytes(orjson.dumps(summary, option=orjson.OPT_INDENT_2) + b"\n")
-        temporary.replace(path)
+        exports.write_whole(job.out / "summary.json", [orjson.dumps(summary, option=orjson.OPT_INDENT_2) + b"\n"])
+        job.finish(state)
         logger.info("Total number of links: %d", found.links_total)
         for name, count in found.refused.items():
             logger.info("Refused (%s): %d", name, count)
         return summary
+
+    def _form(self) -> References | None:
+        """Bring the files into the form that ``mirror`` asks for; return the audit of a copy that opens from disk."""
+        job, fsync = self._job, self._crawler.settings.getbool("SPIDERPROJ_FSYNC")
+        try:
+            if job.options.mirror:
+                return mirror.write_mirror(job.folder, fsync=fsync)
+            mirror.undo_mirror(job.folder, fsync=fsync)
+        except DiskFullError as error:  # each file is whole, in one form or the other
+            job.failure = job.failure or error
+        return None
 
     def _summary(self, state: str, reason: str, found: Figures) -> dict[str, object]:
         counts, seconds = self._job.counts, time.monotonic() - self._began
@@ -130,4 +150,4 @@ def _status(reason: str, summary: dict[str, object]) -> int:
         return _INTERRUPTED
     if not summary["pages"]:
         return _NO_SEED
-    return 0
+    return _INTERRUPTED if reason == PARKED else 0

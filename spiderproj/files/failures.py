@@ -23,6 +23,15 @@ def failure(error: OSError, place: Path | str) -> DiskFullError | OutputError:
     return OutputError(f"{place} cannot be used: {said}")
 
 
+def is_full(folder: Path) -> bool:
+    """Return whether the file system of *folder* has no block or no inode left."""
+    try:
+        status = os.statvfs(folder)
+    except OSError:
+        return False
+    return status.f_bavail == 0 or (status.f_favail == 0 and status.f_files > 0)
+
+
 def body_failure(error: OSError, place: Path | str) -> DiskFullError | OutputError | UnsafePathError:
     """Return our exception for *error* with the body at *place*: UnsafePathError when it costs that one alone."""
     if error.errno in _THIS_NAME_ONLY:

@@ -8,6 +8,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from spiderproj.errors import UnsafePathError
+from spiderproj.failpoints import failpoint
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -104,6 +105,7 @@ class Folders:
     def _make(self, name: str, parent: int) -> None:
         """Make the folder *name* in *parent*; another worker may have been quicker."""
         try:
+            failpoint("folder.make")
             os.mkdir(name, 0o755, dir_fd=parent)
         except FileExistsError:
             return

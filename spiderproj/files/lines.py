@@ -6,11 +6,13 @@ import os
 import re
 import stat
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 import orjson
 
 from spiderproj.errors import OutputError
+from spiderproj.failpoints import failpoint
 from spiderproj.files.failures import failure
 
 if TYPE_CHECKING:
@@ -44,8 +46,14 @@ class LineFile:
             raise OutputError(f"{path} is no plain file of its own, and is not written to: move it away")
         self._size = status.st_size
 
+    @property
+    def size(self) -> int:
+        """Bytes of the file, without what waits to be written."""
+        return self._size
+
     def append(self, lines: bytes) -> None:
         """Add whole *lines*, each with its newline; they are on disk after ``flush``, or sooner."""
+        failpoint("lines.append")
         self._waiting += lines
         if len(self._waiting) >= _BUFFER:
             self._write()
@@ -63,8 +71,10 @@ class LineFile:
     def truncate_to(self, offset: int | None) -> int:
         """Cut the file to *offset*, or, when that is not known, to its whole lines; return how many bytes are missing.
 
-        The caller makes up for missing bytes; until then the file ends with its last whole line.
+        What waits to be written is dropped. The caller makes up for missing bytes; until then the file ends with its
+        last whole line.
         """
+        self._waiting.clear()
         try:
             size = os.fstat(self._descriptor).st_size
             if offset is None or offset > size:
@@ -86,17 +96,21 @@ class LineFile:
         """Write what is waiting, all of it or nothing."""
         try:
             written = 0
+            failpoint("lines.write")
             with memoryview(self._waiting) as view:
                 while written < len(view):
                     written += os.pwrite(self._descriptor, view[written:], self._size + written)
+            failpoint("lines.written")
         except OSError as error:
-            os.ftruncate(self._descriptor, self._size)
+            with suppress(OSError):  # where nothing can be cut, ``truncate_to`` does it next time
+                os.ftruncate(self._descriptor, self._size)
             raise failure(error, self._path) from error
         self._size += written
         self._waiting.clear()
 
     def _cut(self, size: int) -> None:
         """Make the file *size* bytes long."""
+        failpoint("lines.cut")
         os.ftruncate(self._descriptor, size)
         self._size = size
 

@@ -7,13 +7,15 @@ import json
 import os
 import socket
 import stat
+import time
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
 from spiderproj.errors import LockedError, OutputError, SpiderprojError, UnsafePathError
-from spiderproj.files.bodies import ENGINE, TEMPORARY, FileStore
+from spiderproj.failpoints import failpoint
+from spiderproj.files.bodies import ENGINE, KEPT, TEMPORARY, FileStore
 from spiderproj.files.failures import failure
 from spiderproj.paths import MAX_NAME_BYTES
 
@@ -24,6 +26,8 @@ FILES: Final = "files"
 """The folder of the bodies in an output folder."""
 
 _PORT_ROOM: Final = 7  # what a host's folder may add to MAX_NAME_BYTES
+_TRIES: Final = 50
+_PAUSE: Final = 0.01  # seconds
 _LOCK_FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -38,7 +42,9 @@ def prepare(out: Path) -> Lock:
         out.mkdir(mode=0o755, parents=True, exist_ok=True)
         _make_engine_folder(out / ENGINE)
         (out / FILES).mkdir(mode=0o755, exist_ok=True)
+        failpoint("out.lock")
         lock = Lock(out)
+        failpoint("out.locked")
     except OSError as error:
         raise failure(error, out) from error
     try:
@@ -101,12 +107,15 @@ class Lock:
         os.pwrite(self._descriptor, json.dumps(owner).encode() + b"\n", 0)
 
     def _owner(self) -> str:
-        """Return who holds the lock, for a person."""
-        try:
-            owner = json.loads(os.pread(self._descriptor, 4096, 0))
-            return f"process {owner['pid']:d} on {owner['host']!a} (since {owner['started']!a})"
-        except (OSError, ValueError, LookupError, TypeError):
-            return "another process"  # it has not written its record yet
+        """Return who holds the lock, for a person; one that has just taken it gets a moment to say so."""
+        for _ in range(_TRIES):
+            with suppress(OSError, ValueError, LookupError, TypeError, OverflowError):
+                owner = json.loads(os.pread(self._descriptor, 4096, 0))
+                if owner["host"] == socket.gethostname():
+                    os.kill(owner["pid"], 0)  # a record that a dead process has left names nobody
+                return f"process {owner['pid']:d} on {owner['host']!a} (since {owner['started']!a})"
+            time.sleep(_PAUSE)
+        return "another process"
 
 
 def _check(out: Path) -> None:
@@ -139,7 +148,8 @@ def _make_engine_folder(engine: Path) -> None:
         raise OutputError(f"{engine} belongs to another user: give another output folder, or change its owner")
     if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise OutputError(f"{engine} can be written by others: make sure it is yours and run chmod go-w on it")
-    (engine / TEMPORARY).mkdir(mode=0o700, exist_ok=True)
+    for name in (TEMPORARY, KEPT):
+        (engine / name).mkdir(mode=0o700, exist_ok=True)
 
 
 def _remove_leftovers(temporary: Path) -> None:

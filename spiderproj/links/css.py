@@ -11,15 +11,18 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from spiderproj.links.budget import Budget
+from spiderproj.links.offsets import Offsets, substituted
 from spiderproj.models import ResourceType
 
 
 class Reference(NamedTuple):
-    """One URL text in CSS, how it is named, "@import" or "url()", and what for."""
+    """One URL text in CSS, how it is named, "@import" or "url()", what for, and where it is written."""
 
     url: str
     attribute: str
     hint: ResourceType
+    start: int  # inside its quotes, when it has some
+    end: int
 
 
 _BLANK = r"[ \t\r\n\f]"
@@ -67,8 +70,9 @@ def references(css: str, budget: Budget) -> Iterator[Reference]:
     """
     if "(" not in css and "@" not in css:
         return
+    place: Offsets | type[int] = int
     if "\\" in css:
-        css = _LETTER.sub(_plain_letter, css)
+        css, place = substituted(_LETTER, _plain_letter, css)
     rule_end, depth = -1, 0
     for match in _TOKEN.finditer(css):
         budget.spend(1)
@@ -76,11 +80,12 @@ def references(css: str, budget: Budget) -> Iterator[Reference]:
         if kind is None:
             continue
         if kind in _VALUES:
-            url = _unescape(match[kind])
+            url = unescape(match[kind])
+            start, end = map(place, match.span(kind))
             if rule_end >= 0 and _gap_end(css, rule_end) == match.start():
-                yield Reference(url, "@import", ResourceType.STYLE)
+                yield Reference(url, "@import", ResourceType.STYLE, start, end)
             elif (depth or kind in _URL_VALUES) and url and not url.startswith("#"):
-                yield Reference(url, "url()", ResourceType.IMAGE if depth else _use(css, match))
+                yield Reference(url, "url()", ResourceType.IMAGE if depth else _use(css, match), start, end)
             rule_end = -1
         elif kind == "rule":
             rule_end = match.end()
@@ -100,7 +105,12 @@ def _plain_letter(match: re.Match[str]) -> str:
     return chr(int(match[1], 16)) if match[1] else match[2] or match[0]
 
 
-def _unescape(text: str) -> str:
+def unescape(text: str) -> str:
+    r"""Return *text* with its escapes replaced.
+
+    >>> unescape(r"a\28 b\)")
+    'a(b)'
+    """
     return _ESCAPE.sub(_unescaped, text) if "\\" in text else text
 
 

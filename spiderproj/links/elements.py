@@ -151,8 +151,6 @@ def link_rule(rel: str, destination: str) -> Rule:
     can go there, and without any the link says nothing.
     """
     keywords = rel.split()
-    if "stylesheet" in keywords:  # "alternate stylesheet" is still one
-        return _BY_REL["stylesheet"]
     for keyword in keywords:
         rule = _BY_REL.get(keyword)
         if rule is _PART:

@@ -21,6 +21,12 @@ index just past its content when that is raw text (<title>, <style>, <script> ..
 A plain tuple: there are a hundred a page, and a named one costs as much as the rest of the loop.
 """
 
+
+Place: TypeAlias = tuple[int, int, int, str | None]
+"""Where an attribute is written: the index of its name, the indexes at which its value begins and ends inside the
+quotes, and the quote: "" for a value without quotes, None for an attribute without a value."""
+
+_QUOTES = (None, None, '"', "'", "")
 _BLANK = r"\t\n\f\r "
 _VALUE = rf"\"[^\"]*+\"?|'[^']*+'?|[^{_BLANK}>\"'][^{_BLANK}>]*+"
 _ATTRIBUTES = rf"(?:[{_BLANK}/]++|[^{_BLANK}/>][^{_BLANK}/>=]*+(?:[{_BLANK}]*+=[{_BLANK}]*+(?:{_VALUE})?+)?+)*+"
@@ -165,6 +171,29 @@ def attributes(source: str, *, simple: bool = False) -> dict[str, str]:
         name = name.lower()
         if name not in found:
             found[name] = double or single or bare
+    return found
+
+
+def attribute_places(source: str, offset: int, *, simple: bool = False) -> dict[str, Place]:
+    """Return where a tag's attributes are: the first of each name, in a text that has *source* at *offset*.
+
+    Raises BudgetSpentError as attributes() does.
+    """
+    found: dict[str, Place] = {}
+    if simple:
+        for match in _SIMPLE_ATTRIBUTE.finditer(source):
+            name = match[1]
+            if name not in found:
+                start, end = match.span(2)
+                found[name] = (offset + match.start(), offset + start, offset + end, '"')
+        return found
+    for count, match in enumerate(_ATTRIBUTE.finditer(source)):
+        if count == MAX_ATTRIBUTES:
+            raise BudgetSpentError(f"attributes on one tag over {MAX_ATTRIBUTES}")
+        name, quoting = match[1].lower(), match.lastindex or 1
+        if name not in found:
+            start, end = match.span(quoting if quoting > 1 else 0)
+            found[name] = (offset + match.start(), offset + start, offset + end, _QUOTES[quoting])
     return found
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from html.entities import html5
 
+from spiderproj.links.offsets import Offsets, substituted
+
 _REFERENCE = re.compile(r"&(?:#(?:([0-9]++)|[xX]([0-9a-fA-F]++));?|([a-zA-Z][a-zA-Z0-9]*+;?))")
 _LONGEST_WITHOUT_SEMICOLON = max(len(name) for name in html5 if not name.endswith(";"))
 _C1 = {byte: bytes((byte,)).decode("windows-1252", "replace") for byte in range(0x80, 0xA0)}
@@ -27,6 +29,11 @@ def in_attribute(value: str) -> str:
     '?a=1&copy=2&b®'
     """
     return _REFERENCE.sub(_replaced_in_attribute, value) if "&" in value else value
+
+
+def in_attribute_with_offsets(value: str) -> tuple[str, Offsets]:
+    """Return what in_attribute returns, and the way back to places in *value*."""
+    return substituted(_REFERENCE, _replaced_in_attribute, value)
 
 
 def _replaced(match: re.Match[str]) -> str:

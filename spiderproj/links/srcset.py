@@ -24,3 +24,10 @@ def each_candidate(value: str) -> Iterator[str]:
     for match in _CANDIDATE.finditer(value):
         url = match[1]
         yield url.rstrip(",") if url.endswith(",") else url
+
+
+def each_place(value: str) -> Iterator[tuple[int, int]]:
+    """Yield where in *value* the URL texts of each_candidate begin and end."""
+    for match in _CANDIDATE.finditer(value):
+        start = match.start(1)
+        yield start, start + len(match[1].rstrip(","))

@@ -120,7 +120,7 @@ def _find(form: Section) -> bool | str:
     find = form.table.get("find", False)
     if isinstance(find, bool) or (isinstance(find, str) and 0 < len(find) <= 1000):
         return find
-    raise form.wrong("find", "true, or the name, id or CSS selector of the form")
+    raise form.wrong("find", "true, or the name or the id of the form (no CSS selector)")
 
 
 def _success(form: Section) -> str | int | None:

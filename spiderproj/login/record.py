@@ -51,8 +51,8 @@ class Form:
 class FormLogin:
     """The ``[form]`` table.
 
-    ``find`` is False to post straight to ``url``; True, or a name, an id or a CSS selector, to fetch ``url`` and fill
-    the form found there.
+    ``find`` is False to post straight to ``url``; True, or the form's name or id, to fetch ``url`` and fill the form
+    found there.
     """
 
     url: str  # canonical

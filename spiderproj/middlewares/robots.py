@@ -13,7 +13,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http.request import NO_CALLBACK
 
 from spiderproj import urls
-from spiderproj.downloader.errors import PrivateAddressError
+from spiderproj.downloader.errors import NotNowError, PrivateAddressError
 from spiderproj.models import Reason
 from spiderproj.refusals import Postponed, Refused
 from spiderproj.robots import Access, RobotsRules, RobotsState, parse, redirect_target
@@ -30,6 +30,7 @@ logger = logging.getLogger(__name__)
 
 _BODY_LIMIT = 600 * 1024  # bytes read of a robots.txt; the first 500 KiB count
 _TIMEOUT = 30  # seconds for one answer
+_PUT_OFF = 20.0  # seconds after which it is looked again whether other hosts have work
 _RULES_KEPT = 2000  # origins whose parsed rules stay in memory
 
 
@@ -41,6 +42,7 @@ class RobotsMiddleware:
         self._job: Job = crawler.spider.job  # type: ignore[union-attr]  # our spiders have one
         self._patience = patience
         self._rules = lru_cache(_RULES_KEPT)(lambda body: parse(body, token))
+        self._guessed = frozenset(map(urls.origin, self._job.options.seed_fallbacks))
         self._states: dict[str, RobotsState] = {}
         self._asking: dict[str, asyncio.Task[RobotsState]] = {}
 
@@ -72,8 +74,8 @@ class RobotsMiddleware:
     def _hold(self, request: Request, state: RobotsState) -> None:
         """Put the URL off while other hosts have work; give it up when only waiting would be left."""
         host_key = request.meta["download_slot"]
-        if self._job.frontier.has_other_host(host_key):
-            raise Postponed(state.retry_at, state.cause)
+        if self._job.frontier.has_other_host(host_key) and not self._has_second_try(urls.origin(request.url), state):
+            raise Postponed(min(state.retry_at, time.time() + _PUT_OFF), state.cause)
         raise Refused(Reason.ROBOTS, f"unreachable: {state.cause}, so nothing may be fetched (RFC 9309, 2.3.1.4)")
 
     def _note_delay(self, origin: str, rules: RobotsRules) -> None:
@@ -97,11 +99,15 @@ class RobotsMiddleware:
             self._states[origin] = state
             self._job.keep_robots_state(origin, state)
             left = self._patience - (time.monotonic() - began)
-            if state.access is not Access.DISALLOW or left < pause:
+            if state.access is not Access.DISALLOW or left < pause or self._has_second_try(origin, state):
                 return state
             logger.info("%s at %s: asking again in %.0f s", state.cause, origin, pause)
             await asyncio.sleep(pause)
             pause *= 2
+
+    def _has_second_try(self, origin: str, state: RobotsState) -> bool:
+        """Say whether http:// comes next for a seed without a scheme, whose https:// gave no answer."""
+        return not state.status and origin in self._guessed
 
     async def _ask(self, origin: str, state: RobotsState) -> RobotsState:
         url, hops = f"{origin}/robots.txt", 0
@@ -132,7 +138,7 @@ class RobotsMiddleware:
         request = Request(url, callback=NO_CALLBACK, meta=meta)
         try:
             return await self._crawler.engine.download_async(request)
-        except PrivateAddressError:
+        except (PrivateAddressError, NotNowError):
             raise
         except Exception as error:  # noqa: BLE001 - whatever went wrong, the file is out of reach
             logger.debug("no answer from %s: %s", url, error)

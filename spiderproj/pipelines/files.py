@@ -30,7 +30,7 @@ class FilesPipeline:
 
     async def process_item(self, item: object) -> object:
         """Store *item*; a body that cannot be placed makes it a capture with a problem."""
-        if isinstance(item, Capture) and item.is_good:
+        if isinstance(item, Capture) and item.is_good and self._job.failure is None:
             try:
                 self._store(item)
             except UnsafePathError as error:
@@ -53,16 +53,13 @@ class FilesPipeline:
                 item.spool.discard()
                 item.spool = None
             return
-        item.path = relative_path(
+        path = relative_path(
             item.url.url, item.type or ResourceType.OTHER, item.media_type, home_scheme=self._job.home_scheme
         )
-        self._job.journal.note(item.path)
-        if item.spool is not None:
-            item.spool.commit(item.path)
-        else:
-            self._job.files.put(item.path, item.body)
-        content = found or ledger.add_content(item.url, item.digest, links, item.size, item.path)
-        item.content = content.id
+        self._job.folder.store(path, item.digest, item.body if item.spool is None else item.spool)
+        if found is None or found.path != path:
+            found = ledger.add_content(item.url, item.digest, links, item.size, path)
+        item.content, item.path = found.id, path
 
 
 def _links_digest(item: Capture) -> int:

@@ -39,7 +39,7 @@ class LedgerPipeline:
 
     async def process_item(self, item: object) -> object:
         """Write what *item* says about its URL."""
-        if isinstance(item, Capture):
+        if isinstance(item, Capture) and self._job.failure is None:
             try:
                 rows = self._write(item)
             except SpiderprojError as error:
@@ -55,9 +55,11 @@ class LedgerPipeline:
             self._job.frontier.release(item.url.id, item.wait_until, failed=False)
         elif item.retry and item.url.attempts < self._retries:
             self._job.frontier.release(item.url.id, time.time() + _pause(item.url.attempts), failed=True)
-        elif item.status == 304 and item.problem is None:
-            if not self._job.ledger.unchanged(item.url, item.fetched_at, item.seconds):
-                self._job.frontier.release(item.url.id, time.time(), failed=False)  # without validators next time
+        elif item.is_unchanged:
+            rows = self._job.ledger.unchanged(item.url, item.fetched_at, item.seconds)
+            if rows is not None:
+                return rows
+            self._job.frontier.release(item.url.id, time.time(), failed=False)  # without validators next time
         elif item.refusal is not None:
             self._job.ledger.refuse(item.url, item.refusal, item.type)
         elif item.status == 0:

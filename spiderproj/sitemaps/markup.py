@@ -11,7 +11,11 @@ import re
 from collections.abc import Iterable, Iterator
 
 _ROOT = re.compile(r"<[A-Za-z_]")
-_BARE_AMPERSAND = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#x[0-9A-Fa-f]{1,6});)")
+_SURROGATE = r"0{0,4}[Dd][89A-Fa-f][0-9A-Fa-f]{2};"  # U+D800 to U+DFFF: libxml2 takes them, and lxml breaks on them
+_SURROGATE_DECIMAL = r"0{0,2}(?:5529[6-9]|55[3-9][0-9]{2}|56[0-9]{3}|57[0-2][0-9]{2}|573[0-3][0-9]|5734[0-3]);"
+_BARE_AMPERSAND = re.compile(
+    rf"&(?!(?:amp|lt|gt|quot|apos|#(?!{_SURROGATE_DECIMAL})[0-9]{{1,7}}|#x(?!{_SURROGATE})[0-9A-Fa-f]{{1,6}});)"
+)
 _BARE_LESS_THAN = re.compile(r"<(?![A-Za-z_/?]|!--|!\[CDATA\[)")
 _LONGEST_TOKEN = 12  # "&#x10FFFF;", "<![CDATA[": what must not be cut in two
 _PASSED_OVER = (("<!--", "-->"), ("<?", "?>"))  # before the root; anything else there ends at the next ">"
@@ -36,7 +40,7 @@ def mended(pieces: Iterable[str]) -> Iterator[bytes]:
 
 
 def _mend(text: str) -> bytes:
-    """Return *text* with stray "&" and "<" escaped and control characters blanked."""
+    """Return *text* with stray "&" and "<", and references to surrogates, escaped and control characters blanked."""
     if "&" in text:
         text = _BARE_AMPERSAND.sub("&amp;", text)
     text = _BARE_LESS_THAN.sub("&lt;", text)

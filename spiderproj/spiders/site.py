@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from scrapy import Spider
 
 from spiderproj.arguments import CrawlOptions, parse_arguments
+from spiderproj.downloader.errors import NotNowError
 from spiderproj.errors import SpiderprojError
 from spiderproj.extensions.watchdog import working_on
 from spiderproj.items import Capture
@@ -21,6 +22,7 @@ from spiderproj.models import CrawlURL, Decision, Reason, Verdict
 from spiderproj.reading import Reader
 from spiderproj.refusals import Postponed, Refused
 from spiderproj.scheduler import LEASE
+from spiderproj.scope import Source
 from spiderproj.sources import read_sitemaps, sign_in
 from spiderproj.urls import port_number, split
 
@@ -91,19 +93,21 @@ class SiteSpider(Spider):
         except Exception as error:
             logger.exception("cannot read %s", url.url[:200])
             return [Capture(url=url, fetched_at=time.time(), problem=f"internal: {type(error).__name__}")]
-        if url.depth == 0 and item.final_url is not None and (home := moved_home(url.url, item.final_url)):
-            self.job.move_home(home)
+        if Source.of(url).is_seed and item.final_url is not None and (home := moved_home(url.url, item.final_url)):
+            self.job.move_home(url.url, home)
         return [item]
 
     def failed(self, failure: Failure) -> list[Capture]:
         """Return the capture of a request that came to no response."""
         request = failure.request  # type: ignore[attr-defined]  # set by Scrapy
-        item = Capture(url=request.meta[LEASE], fetched_at=time.time())
+        item = Capture(url=request.meta[LEASE], fetched_at=time.time(), spool=request.meta.get("spooled"))
         error = failure.value
         if isinstance(error, Refused):
             item.refusal, item.type = error.decision, error.answered
-        elif isinstance(error, Postponed):
+        elif isinstance(error, Postponed | NotNowError):
             item.wait_until = error.until
+        elif isinstance(error, SpiderprojError):
+            self.job.fail(error)
         else:
             self._note_failure(item, error)
         return [item]

@@ -5,9 +5,9 @@ its lease - is written in one transaction, so a page is either wholly in the sto
 """
 
 from spiderproj.store.database import Database
+from spiderproj.store.folder import Folder
 from spiderproj.store.frontier import Frontier
 from spiderproj.store.journal import Journal
 from spiderproj.store.ledger import Content, Ledger, LinkRow, Outcome
-from spiderproj.store.recovery import kept_name, recover
 
-__all__ = ["Content", "Database", "Frontier", "Journal", "Ledger", "LinkRow", "Outcome", "kept_name", "recover"]
+__all__ = ["Content", "Database", "Folder", "Frontier", "Journal", "Ledger", "LinkRow", "Outcome"]

@@ -91,6 +91,7 @@ class Ledger:
         self._rank = rank
         self._known = KnownURLs()
         self._next_url: int = (database.scalar("SELECT max(id) FROM urls") or 0) + 1
+        self._next_content: int = (database.scalar("SELECT max(id) FROM contents") or 0) + 1
         self._next_fetch: int = (database.scalar("SELECT max(id) FROM fetches") or 0) + 1
 
     def add_seed(self, url: str, judgement: Judgement, *, text: str = "") -> bool:
@@ -207,10 +208,11 @@ class Ledger:
         if before is not None:  # what the file held until now, on a revisit
             self._requeue_duplicates(before, url.id)
             self._db.write("DELETE FROM contents WHERE id = ?", (before,))
-        cursor = self._db.write(
-            "INSERT INTO contents (digest, links, size, path, url) VALUES (?, ?, ?, ?, ?)",
-            (digest, links, size, path, url.id))  # fmt: skip
-        return Content(cursor.lastrowid or 0, path, url.url)
+        content = self._next_content  # never that of a row deleted before, which fetches may still name
+        self._next_content += 1
+        self._db.write("INSERT INTO contents (id, digest, links, size, path, url) VALUES (?, ?, ?, ?, ?, ?)",
+                       (content, digest, links, size, path, url.id))  # fmt: skip
+        return Content(content, path, url.url)
 
     def requeue(self, *, everything: bool) -> int:
         """Queue again what failed (*everything*: and what was fetched); return how many URLs that is."""
@@ -239,6 +241,17 @@ class Ledger:
                     judgement = _judgement(_known(row))
                 self._frontier.add(row[0], row[10], self._rank(judgement, row[1]))
         return count
+
+    def judge_again(self) -> None:
+        """Judge all stored links anew, so that rules that are wider now let in what is missing."""
+        statement = ("SELECT u.id, u.url, u.depth, u.role, u.near, u.hops, p.links FROM page_links AS p"
+                     " JOIN urls AS u ON u.id = p.source WHERE u.id > ? ORDER BY u.id LIMIT 100")  # fmt: skip
+        last = 0
+        while rows := self._db.execute(statement, (last,)).fetchall():
+            for number, url, depth, role, near, hops, stored in rows:
+                source = Source(number, url, depth, LinkRole(role), bool(near), hops)
+                self.decide(source, self.stored_links(stored))
+            last = rows[-1][0]
 
     def _load(self, targets: Sequence[str]) -> None:
         """Bring what the store holds about *targets* into memory."""

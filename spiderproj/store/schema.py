@@ -93,6 +93,17 @@ CREATE TABLE page_links (
     links TEXT NOT NULL
 );
 
+CREATE TABLE rewrites (
+    path TEXT PRIMARY KEY,
+    signature INTEGER NOT NULL,
+    form BLOB,
+    local INTEGER NOT NULL,
+    outside INTEGER NOT NULL,
+    broken INTEGER NOT NULL,
+    missing INTEGER NOT NULL,
+    reasons TEXT
+) WITHOUT ROWID;
+
 CREATE VIEW links AS
     SELECT page_links.source, link.key AS position,
         json_extract(link.value, '$[0]') AS target, json_extract(link.value, '$[1]') AS text,

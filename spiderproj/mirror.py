@@ -1,0 +1,209 @@
+"""The copy that opens from disk: files rewritten when it is known which there are, and put back when asked to.
+
+It can end at any moment and be done again: an original is kept before its file is replaced, a file is replaced whole,
+and what its form depends on is noted with it, so that only files whose form would change are touched.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from hashlib import sha256
+from typing import Final
+
+import orjson
+import xxhash
+
+from spiderproj import mediatype
+from spiderproj.files import FileStore
+from spiderproj.files.originals import Originals
+from spiderproj.models import ResourceType
+from spiderproj.rewrite import relative_reference, rewrite_css, rewrite_html, rewrite_svg
+from spiderproj.store import Folder
+from spiderproj.store.destinations import Destination, Destinations, Kind
+from spiderproj.store.rewrites import Document, References, Rewrites
+
+logger = logging.getLogger(__name__)
+
+_VERSION: Final = 1  # of what rewriting does: another number has all files rewritten again
+_COMMIT_SECONDS: Final = 0.2
+_KEPT_REFERENCES: Final = 50_000
+_SVG: Final = ".svg"
+_XHTML: Final = (".xhtml", ".xht", ".xml")
+
+
+def write_mirror(folder: Folder, *, fsync: bool) -> References:
+    """Rewrite the files of the copy so that they lead to each other; return the audit of their references."""
+    originals = Originals(folder.files, folder.out, fsync=fsync)
+    try:
+        _Mirror(folder, originals).write()
+    finally:
+        originals.close()
+    return Rewrites(folder.database).references()
+
+
+def undo_mirror(folder: Folder, *, fsync: bool) -> None:
+    """Put every file back as it was received."""
+    rewrites = Rewrites(folder.database)
+    if next(rewrites.rewritten(), None) is None:
+        return
+    originals = Originals(folder.files, folder.out, fsync=fsync)
+    commits = _Commits(folder)
+    try:
+        for path, digest in rewrites.rewritten():
+            original = originals.read(path, digest)
+            if original is None:
+                logger.warning("%s stays rewritten: its original is gone", path)
+                continue
+            _put(folder, path, original.body)
+            rewrites.forget(path)
+            commits.now_and_then()
+        folder.commit()
+        originals.prune(rewrites.uses)
+    finally:
+        originals.close()
+
+
+class _Commits:
+    """Commits now and then, so that a kill costs little and a commit too."""
+
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+        self._last = time.monotonic()
+
+    def now_and_then(self) -> None:
+        """Commit when the last time is long enough ago."""
+        if (now := time.monotonic()) - self._last > _COMMIT_SECONDS:
+            self._folder.commit()
+            self._last = now
+
+
+class _Mirror:
+    """One pass over all documents."""
+
+    def __init__(self, folder: Folder, originals: Originals) -> None:
+        self._folder = folder
+        self._originals = originals
+        self._rewrites = Rewrites(folder.database)
+        self._exists = _Existing(folder.files)
+        self._destinations = Destinations(folder.database, self._exists)
+        self._references = _References()
+
+    def write(self) -> None:
+        """Bring every document into its form."""
+        commits = _Commits(self._folder)
+        self._rewrites.forget_strangers()
+        for document in self._rewrites.documents():
+            if document.type != ResourceType.IMAGE or document.path.lower().endswith(_SVG):
+                self._write_one(document)
+                commits.now_and_then()
+        self._folder.commit()
+        self._originals.prune(self._rewrites.uses)
+
+    def _write_one(self, document: Document) -> None:
+        links = orjson.loads(document.links) if document.links else []
+        known = self._destinations.of([row[0] for row in links])
+        signature = _signature(document, known)
+        if signature == document.signature and self._exists(document.path):
+            return
+        original = self._originals.read(document.path, document.digest)
+        if original is None:
+            logger.warning("%s is not what was received: it stays as it is", document.path)
+            self._rewrites.forget(document.path)
+            return
+        page = _Page(document.path, known, self._destinations, self._references)
+        made = _rewritten(document, original.body, page)
+        form = sha256(made).digest() if made != original.body else None
+        is_there = document.signature is not None and form == document.form and self._exists(document.path)
+        if form is not None and not is_there:
+            self._originals.keep(document.path, document.digest, original.body)
+            _put(self._folder, document.path, made)
+        elif form is None and original.is_kept:
+            _put(self._folder, document.path, made)
+        self._rewrites.keep(document.path, signature, form, page.found, page.missing)
+
+
+class _Existing:
+    """Knows which files are there, each asked once."""
+
+    def __init__(self, files: FileStore) -> None:
+        self._files = files
+        self._known: dict[str, bool] = {}
+
+    def __call__(self, path: str) -> bool:
+        known = self._known.get(path)
+        if known is None:
+            if len(self._known) >= _KEPT_REFERENCES:
+                self._known.clear()
+            known = self._known[path] = self._files.exists(path)
+        return known
+
+
+class _References:
+    """Relative references from one folder, most of which its next file needs too."""
+
+    def __init__(self) -> None:
+        self._folder = ""
+        self._known: dict[str, str] = {}
+
+    def __call__(self, source: str, target: str) -> str:
+        """Return the reference from the file *source* to the file *target*."""
+        folder = source[: source.rfind("/")]
+        if folder != self._folder or len(self._known) >= _KEPT_REFERENCES:
+            self._folder, self._known = folder, {}
+        found = self._known.get(target)
+        if found is None:
+            found = self._known[target] = relative_reference(source, target)
+        return found
+
+
+class _Page:
+    """Says where the references of the document at *path* lead, and counts them."""
+
+    def __init__(
+        self, path: str, known: dict[str, Destination], destinations: Destinations, references: _References
+    ) -> None:
+        self._path = path
+        self._known = known
+        self._destinations = destinations
+        self._references = references
+        self.found: Counter[Kind] = Counter()
+        self.missing: Counter[str] = Counter()
+
+    def __call__(self, target: str) -> str:
+        """Return the reference to the file that *target* is in the copy, or *target* itself."""
+        destination = self._known.get(target)
+        if destination is None:
+            destination = self._known[target] = self._destinations.of_url(target)
+        kind, path, reason = destination
+        self.found[kind] += 1
+        if path is not None:
+            return self._references(self._path, path)
+        if kind is Kind.MISSING:
+            self.missing[reason] += 1
+        return target
+
+
+def _rewritten(document: Document, body: bytes, page: _Page) -> bytes:
+    content_type = document.content_type
+    charset = mediatype.parse([content_type]).charset if content_type else None
+    if document.type == ResourceType.HTML:
+        is_xml = document.path.endswith(_XHTML)
+        return rewrite_html(body, document.url, header_charset=charset, is_xml=is_xml, resolve=page)
+    rewrite = rewrite_css if document.type == ResourceType.STYLE else rewrite_svg
+    return rewrite(body, document.url, header_charset=charset, resolve=page)
+
+
+def _signature(document: Document, known: dict[str, Destination]) -> int:
+    """Return a number for all that a document's form depends on."""
+    leads = [f"{kind}:{path}" for kind, path, _ in known.values()]
+    text = "\n".join((str(_VERSION), document.digest.hex(), document.content_type or "", *known, *leads))
+    value = xxhash.xxh3_64_intdigest(text.encode("utf-8", "replace"))
+    return value - (1 << 64) if value >> 63 else value
+
+
+def _put(folder: Folder, path: str, body: bytes) -> None:
+    """Replace the file at *path*; until the next commit its form is uncertain."""
+    folder.journal.note(path)
+    folder.files.put(path, body)

@@ -1,0 +1,7 @@
+"""``python -m tests.hostile``: see ``tests.hostile``."""
+
+import sys
+
+from tests.hostile.run import main
+
+sys.exit(main())

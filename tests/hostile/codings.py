@@ -1,0 +1,119 @@
+"""Content codings: bombs, layers, false labels."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterable
+from functools import cache
+from typing import TYPE_CHECKING
+
+import brotli
+from backports import zstd
+
+from tests.hostile.answers import HTML, Ask, Step, page, whole
+from tests.hostile.cases import Case, Fate
+
+if TYPE_CHECKING:
+    from tests.hostile.answers import Answer
+
+_MEGABYTE = (b"<p>" + b"a" * 1021) * 1024
+_BOMB_MEGABYTES = 1024
+_LAYERS = 2000
+
+
+@cache
+def bomb(coding: str, megabytes: int = _BOMB_MEGABYTES) -> bytes:
+    """Return so many *megabytes* of page in *coding*."""
+    packer = {
+        "gzip": lambda: zlib.compressobj(9, zlib.DEFLATED, 31),
+        "deflate": lambda: zlib.compressobj(9, zlib.DEFLATED, 15),
+        "br": lambda: brotli.Compressor(quality=5, lgwin=24),
+        "zstd": zstd.ZstdCompressor,
+    }[coding]()
+    pack = packer.process if coding == "br" else packer.compress
+    end = packer.finish if coding == "br" else packer.flush
+    return b"".join([pack(_MEGABYTE) for _ in range(megabytes)] + [end()])
+
+
+@cache
+def _bomb_in_gzip() -> bytes:
+    return gzip.compress(bomb("gzip"), 9)
+
+
+@cache
+def _members() -> bytes:
+    return gzip.compress(gzip.compress(b"", 9) * 2_000_000, 9)
+
+
+@cache
+def _many_layers() -> bytes:
+    body = page("thousands of layers").encode()
+    for _ in range(_LAYERS):
+        body = gzip.compress(body, 1)
+    return body
+
+
+_CUT = gzip.compress(page("cut short", *map(str, range(5000))).encode())[:-20]
+
+
+def coded(body: bytes, *codings: str) -> list[Step]:
+    """Return *body*, labelled with *codings*."""
+    return whole(body, "200 OK", HTML, *(f"Content-Encoding: {coding}" for coding in codings))
+
+
+def _late(make: Answer) -> Answer:
+    """Return an answer whose body is made at the first step, where the server can do it beside other work."""
+
+    def answer(ask: Ask) -> Iterable[Step]:
+        yield from make(ask)
+
+    return answer
+
+
+def _deadly(name: str, attack: str, steps: Answer) -> Case:
+    return Case(name=f"codings.{name}", attack=attack, fate=Fate.FAILED, error="bomb", answer=_late(steps), slow=True)
+
+
+def _layered(_: object) -> Iterable[Step]:
+    return coded(_many_layers(), *(", ".join(["gzip"] * 100) for _ in range(_LAYERS // 100)))
+
+
+CASES = [
+    *(
+        _deadly(coding, f"a gigabyte of page in {coding}", lambda _, coding=coding: coded(bomb(coding), coding))
+        for coding in ("gzip", "deflate", "br", "zstd")
+    ),
+    _deadly("gzip-in-gzip", "a gigabyte under two layers of gzip", lambda _: coded(_bomb_in_gzip(), "gzip, gzip")),
+    _deadly(
+        "members", "two million empty gzip members: all work, no output", lambda _: coded(_members(), "gzip, gzip")
+    ),
+    Case(
+        name="codings.layers",
+        attack="2,000 layers of gzip, over many fields",
+        fate=Fate.FAILED,
+        error="bomb",
+        answer=_layered,
+    ),
+    Case(
+        name="codings.false-label",
+        attack="a plain page labelled gzip",
+        fate=Fate.FAILED,
+        error="encoding",
+        answer=lambda _: coded(page("no gzip").encode(), "gzip"),
+    ),
+    Case(
+        name="codings.cut",
+        attack="gzip cut short, its length true",
+        fate=Fate.FAILED,
+        error="dataloss",
+        answer=lambda _: coded(_CUT, "gzip"),
+    ),
+    Case(
+        name="codings.unknown",
+        attack="codings that nobody knows",
+        fate=Fate.FAILED,
+        error="encoding",
+        answer=lambda _: coded(b"ok", "rot13, x-evil"),
+    ),
+]

@@ -1,0 +1,131 @@
+"""Every case in a crawl of its own, as a user starts it, with ordinary pages beside it; a table of what came of it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bench.process import Usage, run
+from tests.hostile.cases import Case, Fate, Way
+from tests.hostile.catalogue import chosen
+from tests.hostile.judge import Left, judge_case, judge_crawl
+from tests.hostile.server import HostileProcess, serve
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+SCRAPY = Path(sys.executable).with_name("scrapy")
+ORDINARY = 20
+HOLD_SECONDS = 1.0
+PEAK_MB = 768
+
+
+@dataclass(frozen=True, kw_only=True)
+class Met:
+    """What came of a crawl that met some cases."""
+
+    name: str
+    cases: Sequence[Case]
+    wrong: list[str]
+    usage: Usage
+    held: float  # longest hold of the event loop, in seconds
+    ordinary: float  # seconds from the first request to the last of the ordinary pages
+
+
+def meet(cases: Sequence[Case], server: HostileProcess, folder: Path, settings: Sequence[str] = ()) -> Met:
+    """Return what one crawl makes of *cases* beside the ordinary pages."""
+    name = cases[0].name if len(cases) == 1 else cases[0].kind
+    out, log, seeds = folder / name, folder / f"{name}.log", folder / f"{name}.seeds"
+    fine = server.fine(ORDINARY)
+    seeds.write_text("\n".join([*map(server.url, cases), *fine]))
+    before = len(server.asked)
+    usage = run(_command(out, seeds, cases, settings), log, sum(case.seconds for case in cases) + 30)
+    asked = server.asked[before:]
+    summary: dict[str, Any] = {}
+    if (out / "summary.json").exists():
+        left = Left.read(out, log.read_text(errors="replace"), asked)
+        wrong = [text for case in cases for text in judge_case(case, server, left)] + judge_crawl(server, left, fine)
+        summary = json.loads((out / "summary.json").read_bytes())
+    else:
+        wrong = [f"{name}: the crawl did not end by itself (status {usage.exit_status})"]
+    times = [one.seconds for one in asked if "/fine/ordinary-" in one.target]
+    ordinary = max(times, default=0.0) - min((one.seconds for one in asked), default=0.0)
+    held = summary.get("longest_hold_seconds", 0.0)
+    return Met(name=name, cases=cases, wrong=wrong, usage=usage, held=held, ordinary=ordinary)
+
+
+def too_much(met: Met, usual: Met, slowness: float = 1.0) -> list[str]:
+    """Return which bounds *met* breaks; *usual* is the crawl of the ordinary pages alone."""
+    usage = met.usage
+    limits = {
+        "seconds": (usage.wall_s, usual.usage.wall_s + slowness * sum(case.seconds for case in met.cases)),
+        "MB more": (usage.peak_mb - usual.usage.peak_mb, max(case.growth_mb for case in met.cases)),
+        "MB": (usage.peak_mb, PEAK_MB),
+        "s held": (met.held, slowness * HOLD_SECONDS),
+        "s for the ordinary pages": (met.ordinary, slowness * (2 * usual.ordinary + 1)),
+    }
+    return [
+        f"{met.name}: {value:.1f} {what}, over {limit:.1f}" for what, (value, limit) in limits.items() if value > limit
+    ]
+
+
+def _command(out: Path, seeds: Path, cases: Sequence[Case], settings: Sequence[str]) -> list[str]:
+    """Return the command that crawls *seeds* everywhere: only the address gate keeps it from the inside."""
+    sitemap = "on" if any(case.way is Way.SITEMAP for case in cases) else "off"
+    limits = (
+        ["CLOSESPIDER_PAGECOUNT=300", "CLOSESPIDER_TIMEOUT=60"]
+        if any(case.fate is Fate.LIMITED for case in cases)
+        else []
+    )
+    arguments = [f"seed=@{seeds}", f"out={out}", "mode=all", f"sitemap={sitemap}"]
+    chosen_settings = [*limits, *(text for case in cases for text in case.settings), *settings]
+    return [str(SCRAPY), "crawl", "site", *_each("-a", arguments), *_each("-s", chosen_settings)]
+
+
+def _each(option: str, values: Iterable[str]) -> list[str]:
+    return [part for value in values for part in (option, value)]
+
+
+def table(results: Sequence[Met], usual: Met) -> str:
+    """Return the results by class, in Markdown."""
+    lines = ["| class | passed | worst growth, MB | worst hold, s | slowest, s |", "| --- | --- | --- | --- | --- |"]
+    for kind in dict.fromkeys(met.cases[0].kind for met in results):
+        own = [met for met in results if met.cases[0].kind == kind]
+        passed = sum(not met.wrong for met in own)
+        growth = max(met.usage.peak_mb for met in own) - usual.usage.peak_mb
+        held, slowest = max(met.held for met in own), max(met.usage.wall_s for met in own)
+        lines.append(f"| {kind} | {passed} of {len(own)} | {growth:.0f} | {held:.2f} | {slowest:.0f} |")
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Run the cases that the command line names."""
+    parser = argparse.ArgumentParser(prog="python -m tests.hostile", description=__doc__)
+    parser.add_argument("words", nargs="*", metavar="CLASS or CASE")
+    parser.add_argument("--serve", action="store_true", help="only serve")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the crawls")
+    options = parser.parse_args()
+    if options.serve:
+        serve()
+        return 0
+    with HostileProcess() as server, tempfile.TemporaryDirectory(prefix="hostile-") as folder:
+        usual = meet(chosen(["cookies.echo"]), server, Path(folder), options.set)
+        results = []
+        for case in chosen(options.words):
+            met = meet([case], server, Path(folder), options.set)
+            met.wrong.extend(too_much(met, usual))
+            results.append(met)
+            print(_line(met), *met.wrong[:5], sep="\n    ", flush=True)
+    print(f"\nusual: {_line(usual)}\n\n{table(results, usual)}")
+    return int(any(met.wrong for met in results))
+
+
+def _line(met: Met) -> str:
+    usage = met.usage
+    return (f"{'wrong' if met.wrong else 'ok':5} {met.name:32} {usage.wall_s:6.1f} s {usage.cpu_s:5.1f} s CPU"
+            f" {usage.peak_mb:5.0f} MB {met.held:5.2f} s held {met.ordinary:5.2f} s beside")  # fmt: skip
