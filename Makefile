@@ -39,6 +39,10 @@ types: .venv/dev
 bench: .venv/dev
 	$(BIN)/python -m bench.site5k
 
+soak: .venv/dev
+	SPIDERPROJ_SOAK=1 $(BIN)/pytest tests/test_failpoints.py tests/test_damage.py tests/test_disk.py tests/test_signals.py
+	$(BIN)/python -m tests.soak_kills --kills 1000
+
 scrapyd: .venv/dev
 	$(BIN)/python deploy/start.py --folder $(SCRAPYD) --port $(PORT)
 

@@ -219,6 +219,13 @@ class Job:
         return self.ledger.add_seed(seed, self.scope.judge_seed(seed))
 
 
+def _depth(options: CrawlOptions, settings: BaseSettings) -> int | None:
+    """Return the limit of hops: the argument's, else Scrapy's DEPTH_LIMIT, where 0 is none."""
+    if options.mode == "files":
+        return 1
+    return options.depth if options.depth is not None else settings.getint("DEPTH_LIMIT") or None
+
+
 def build_patterns(options: CrawlOptions) -> Patterns | None:
     """Return the compiled ``allow`` and ``deny`` patterns, None when there are none."""
     if not options.allow and not options.deny:
@@ -284,7 +291,7 @@ def build_scope(options: CrawlOptions, settings: BaseSettings) -> scope.Scope:
         select=options.select,
         near=options.near,
         requisites=options.requisites,
-        depth=1 if options.mode == "files" else options.depth,
+        depth=_depth(options, settings),
         deny_types=options.deny_types,
         follow_links=options.sitemap != "only",
         predict_refuses=options.gate == "extension",

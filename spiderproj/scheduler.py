@@ -12,7 +12,7 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.defer import _schedule_coro
 
-from spiderproj.errors import SpiderprojError
+from spiderproj.errors import ArgumentError, SpiderprojError
 from spiderproj.models import CrawlURL, Link, LinkRole
 from spiderproj.scope import Source
 
@@ -47,7 +47,10 @@ class FrontierScheduler(BaseScheduler):
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Read SPIDERPROJ_COMMIT_INTERVAL and SPIDERPROJ_FILE_MAXSIZE."""
         settings = crawler.settings
-        return cls(crawler, settings.getfloat("SPIDERPROJ_COMMIT_INTERVAL"), settings.getint("SPIDERPROJ_FILE_MAXSIZE"))
+        interval = settings.getfloat("SPIDERPROJ_COMMIT_INTERVAL")
+        if not 0 < interval <= 60:
+            raise ArgumentError("SPIDERPROJ_COMMIT_INTERVAL", interval, "seconds from just over 0 to 60")
+        return cls(crawler, interval, settings.getint("SPIDERPROJ_FILE_MAXSIZE"))
 
     def open(self, spider: Spider) -> None:
         """Take the spider's job and begin to commit."""

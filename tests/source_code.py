@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -16,10 +17,10 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "spiderproj"
 
 
-def trees() -> Iterator[tuple[Path, ast.Module]]:
-    """Yield every module of the package."""
-    for path in sorted(PACKAGE.rglob("*.py")):
-        yield path, ast.parse(path.read_text())
+@cache
+def trees() -> tuple[tuple[Path, ast.Module], ...]:
+    """Return every module of the package."""
+    return tuple((path, ast.parse(path.read_text())) for path in sorted(PACKAGE.rglob("*.py")))
 
 
 def texts() -> set[str]:

@@ -45,7 +45,7 @@ def run(starter: Starter, site: Site, out: Path, failpoint: str = "", **settings
 
 
 def assert_honest(out: Path) -> None:
-    """The lines are whole, and no summary says that the crawl is finished."""
+    """Check that the lines are whole, and that no summary says that the crawl is finished."""
     small_site.lines(out / "pages.jsonl")
     small_site.lines(out / "links.jsonl")
     if (out / "summary.json").exists():

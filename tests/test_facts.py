@@ -69,3 +69,14 @@ async def test_seed_is_fetched_once(site: Factory, tmp_path: Path) -> None:
     await crawl(f"{served.base}/", tmp_path / "out")
 
     assert served.hits("GET /") == 1
+
+
+@pytest_twisted.ensureDeferred
+async def test_depth_limit_keeps_its_name(site: Factory, tmp_path: Path) -> None:
+    """Scrapy's DEPTH_LIMIT bounds the hops although its middleware is not loaded; ``depth`` wins over it."""
+    served = site([page("/", link("/1")), page("/1", link("/2")), page("/2", link("/3")), page("/3")])
+    by_setting = await crawl(f"{served.base}/", tmp_path / "one", {"DEPTH_LIMIT": 1})
+    by_argument = await crawl(f"{served.base}/", tmp_path / "two", {"DEPTH_LIMIT": 1}, depth="2")
+
+    assert by_setting.reasons() == {f"{served.base}/2": "depth"}
+    assert by_argument.reasons() == {f"{served.base}/3": "depth"}

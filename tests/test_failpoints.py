@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 PACKAGE = Path(__file__).parent.parent / "spiderproj"
 SOURCES = "".join(path.read_text("utf-8") for path in PACKAGE.rglob("*.py"))
 PLACES = sorted(set(re.findall(r'failpoint\("(.+?)"\)', SOURCES)))
-HITS = 3  # the first times a place is come to
+HITS = 1000 if os.environ.get("SPIDERPROJ_SOAK") else 3
+"""The first times a place is come to; in a soak every one."""
 REVISIT = {  # places that matter when there is an earlier copy; for some of them there must be a death before
     "body.bring_back": "store.content:1",
     "body.keep": "",

@@ -41,7 +41,7 @@ def content(out: Path) -> tuple[bytes, bytes]:
 
 @pytest.mark.parametrize("times", [1, 2])
 def test_a_replaced_body_comes_back(tmp_path: Path, times: int) -> None:
-    """A body that was replaced, once or more often, is the old one again when no commit follows, and gone when one does."""
+    """A body that was replaced, once or more often, is back when no commit follows, and gone when one does."""
     folder = opened(tmp_path)
     put(folder, b"old")
     folder.commit()

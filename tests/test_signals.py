@@ -95,7 +95,7 @@ def test_a_crawl_that_sleeps(starter: Starter, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_two_crawls_in_one_folder(starter: Starter, tmp_path: Path) -> None:
-    """Of two crawls that start at once, one runs; the other ends with status 4, names the first, and touches nothing."""
+    """Of two crawls that start at once one runs; the other ends with status 4 and names the first."""
     with Site([{**spec, "delay_s": 0.5 * (spec["path"] == "/")} for spec in small_site.routes()]) as site:
         for race in range(RACES):
             out = tmp_path / f"out{race}"

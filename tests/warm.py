@@ -130,7 +130,7 @@ def _warm_up() -> None:
     with warnings.catch_warnings(action="ignore"):  # of modules that Scrapy is about to drop
         for package in ("commands", "downloadermiddlewares", "extensions", "spidermiddlewares"):
             list(walk_modules_iter(f"scrapy.{package}"))
-    import uvloop
+    import uvloop  # noqa: F401 - only to be imported, once
 
     import spiderproj.commands.crawl
     import spiderproj.downloader.handler

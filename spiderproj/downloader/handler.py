@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import ssl
 import sys
 from functools import lru_cache, partial
@@ -141,6 +142,7 @@ class HttpHandler(BaseDownloadHandler):
         if spool is not None:
             request.meta["spooled"] = exchange.spool = spool
             exchange.max_size = request.meta.get("spool_maxsize") or sys.maxsize
+            exchange.deadline = math.inf  # a large file takes its time; the idle and rate limits hold
 
     def _ask_listeners(self, request: Request, headers: Headers, length: int | None) -> StopDownload | None:
         """Send headers_received; return the StopDownload of a listener."""

@@ -1,8 +1,8 @@
 """Find a form in a page and the fields that a browser would send with it (HTML, "constructing the entry list").
 
 No tree is needed: a browser too gives a control to the form whose start tag it saw last, until that form's end tag,
-wherever tables and wrong nesting have moved either of them (HTML 13.2.6.1, "form element pointer"). One thing is less: a
-control after the end tag is never the form's, even in an element that was opened in the form and is still open.
+wherever tables and wrong nesting have moved either of them (HTML 13.2.6.1, "form element pointer"). One thing is less:
+a control after the end tag is never the form's, even in an element that was opened in the form and is still open.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ def meet(cases: Sequence[Case], server: HostileProcess, folder: Path, settings: 
     fine = server.fine(ORDINARY)
     seeds.write_text("\n".join([*map(server.url, cases), *fine]))
     before = len(server.asked)
-    usage = run(_command(out, seeds, cases, settings), log, sum(case.seconds for case in cases) + 30)
+    usage = run(_command(out, seeds, cases, settings), log, _seconds(cases) + 30)
     asked = server.asked[before:]
     summary: dict[str, Any] = {}
     if (out / "summary.json").exists():
@@ -63,7 +63,7 @@ def too_much(met: Met, usual: Met, slowness: float = 1.0) -> list[str]:
     """Return which bounds *met* breaks; *usual* is the crawl of the ordinary pages alone."""
     usage = met.usage
     limits = {
-        "seconds": (usage.wall_s, usual.usage.wall_s + slowness * sum(case.seconds for case in met.cases)),
+        "seconds": (usage.wall_s, usual.usage.wall_s + slowness * _seconds(met.cases)),
         "MB more": (usage.peak_mb - usual.usage.peak_mb, max(case.growth_mb for case in met.cases)),
         "MB": (usage.peak_mb, PEAK_MB),
         "s held": (met.held, slowness * HOLD_SECONDS),
@@ -85,6 +85,11 @@ def _command(out: Path, seeds: Path, cases: Sequence[Case], settings: Sequence[s
     arguments = [f"seed=@{seeds}", f"out={out}", "mode=all", f"sitemap={sitemap}"]
     chosen_settings = [*limits, *(text for case in cases for text in case.settings), *settings]
     return [str(SCRAPY), "crawl", "site", *_each("-a", arguments), *_each("-s", chosen_settings)]
+
+
+def _seconds(cases: Sequence[Case]) -> float:
+    """Return how long a crawl of *cases* may take: they are met beside each other."""
+    return max(case.seconds for case in cases) + 2 * (len(cases) - 1)
 
 
 def _each(option: str, values: Iterable[str]) -> list[str]:

@@ -100,7 +100,8 @@ class HostileServer(Places):
     async def _serve(self, line: _Line) -> None:
         """Answer what comes on one connection until one side ends it."""
         case = CASES.get(line.place)
-        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+        failures = (ConnectionError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, asyncio.CancelledError)
+        with contextlib.suppress(*failures):
             if case is not None and case.way is Way.PORT:
                 await line.play(case.answer(_nothing(self.at)), beside=False)
             while (ask := await line.read(self.at)) is not None:
@@ -227,7 +228,7 @@ class HostileProcess(Places):
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._process.terminate()
+        self._process.kill()
         self._process.wait()
         self._thread.join()
 
