@@ -43,6 +43,13 @@ soak: .venv/dev
 	SPIDERPROJ_SOAK=1 $(BIN)/pytest tests/test_failpoints.py tests/test_damage.py tests/test_disk.py tests/test_signals.py
 	$(BIN)/python -m tests.soak_kills --kills 1000
 
+fuzz: .venv/fuzz
+	$(BIN)/python -m fuzz $(ARGS)
+
+.venv/fuzz: requirements-fuzz.txt .venv/runtime
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-fuzz.txt
+	touch $@
+
 scrapyd: .venv/dev
 	$(BIN)/python deploy/start.py --folder $(SCRAPYD) --port $(PORT)
 

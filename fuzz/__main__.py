@@ -51,7 +51,9 @@ def main() -> int:
     for name in options.targets or TARGETS:
         executions, find = fuzz(name, options.seconds)
         found += find
-        print(f"{name:12} {executions:>10} inputs  {f'FIND: see {WORK / name}.log' if find else 'no find'}", flush=True)
+        told = f"FIND: see {WORK / name}.log" if find else "no find"
+        sys.stdout.write(f"{name:12} {executions:>10} inputs  {told}\n")
+        sys.stdout.flush()
     return 1 if found else 0
 
 

@@ -25,7 +25,7 @@ _Outcome = tuple[object, ...]
 
 
 def answer(data: bytes) -> None:
-    """However an answer is split, the outcome is the same, and its headers are clean."""
+    """Expect one outcome however an answer is split, with clean headers."""
     data = body(data)
     for method in _METHODS:
         outcome = _parsed(method, [data])
@@ -36,7 +36,7 @@ def answer(data: bytes) -> None:
 
 
 def coding(data: bytes) -> None:
-    """Whatever a Content-Encoding claims, decoding ends within its bounds, and does so alike however it is split."""
+    """Expect one outcome, within the bounds, whatever a Content-Encoding claims and however the body is split."""
     label, content = parts(data, 2)
     content = body(content)
     outcome = _decoded(label, [content])
@@ -44,7 +44,7 @@ def coding(data: bytes) -> None:
 
 
 def client(data: bytes) -> None:
-    """The client itself takes what the parser takes: over a socket pair, with the end of the connection after it."""
+    """Expect of the client, over a socket pair that is closed after the answer, what the parser alone makes of it."""
     outcome = _thread().submit(_run, data[:LONGEST_SENT]).result()
     exchange = _new_exchange()
     try:
@@ -58,13 +58,13 @@ def client(data: bytes) -> None:
 
 
 def retry_after(data: bytes) -> None:
-    """A Retry-After asks for nothing, or for seconds within the cap."""
+    """Expect a Retry-After to ask for nothing, or for seconds within the cap."""
     found = parse_retry_after(data.decode("latin-1"), _NOW, 300.0)
     expect(found is None or 0 <= found <= 300, "seconds within the cap", found)
 
 
 def cookies(data: bytes) -> None:
-    """What a site sets goes back to its own origin only, as one clean line of bounded length."""
+    """Expect what a site sets to go back to its own origin only, as one clean line of bounded length."""
     jar = CookieJar()
     lines = data.decode("latin-1").split("\n")
     jar.store("http://www.example.co.uk:8080/a/b?c", lines, _NOW)
@@ -95,15 +95,15 @@ def _parsed(method: str, pieces: list[bytes]) -> _Outcome:
 
 
 def _decoded(label: bytes, pieces: list[bytes]) -> _Outcome:
-    content = b""
+    content: list[bytes] = []
     try:
         decoder = Decoder([label.decode("latin-1")])
         for piece in pieces:
-            content += b"".join(decoder.decode(piece))
-        content += b"".join(decoder.finish())
+            content += decoder.decode(piece)
+        content += decoder.finish()
     except CodingError as error:
         return (error.kind,)
-    return (content, decoder.flags)
+    return (b"".join(content), decoder.flags)
 
 
 LONGEST_SENT = 16 * 1024

@@ -26,28 +26,28 @@ def _page(read: Callable[..., Page], data: bytes) -> None:
     (page.title or "").encode()
     for link in page.links:
         expect(len(link.text) <= TEXT_LENGTH, "a short text", link.text)
-        "".join((link.target, link.text, link.rel, link.tag, link.attribute)).encode()
+        f"{link.target}{link.text}{link.rel}{link.tag}{link.attribute}".encode()
         if link.problem is None:
             check_canonical(link.target)
 
 
 def html(data: bytes) -> None:
-    """Every HTML page can be read, and its targets are canonical."""
+    """Expect that every HTML page can be read, and that its targets are canonical."""
     _page(links.read_html, data)
 
 
 def svg(data: bytes) -> None:
-    """Every SVG can be read, and its targets are canonical."""
+    """Expect that every SVG can be read, and that its targets are canonical."""
     _page(links.read_svg, data)
 
 
 def css(data: bytes) -> None:
-    """Every style sheet can be read, and its targets are canonical."""
+    """Expect that every style sheet can be read, and that its targets are canonical."""
     _page(links.read_css, data)
 
 
 def srcset(data: bytes) -> None:
-    """The URLs of a srcset are pieces of it, and lie where each_place says."""
+    """Expect the URLs of a srcset to be pieces of it, and to lie where each_place says."""
     value = clean_text(body(data))
     found = candidates(value)
     expect(found == [value[start:end] for start, end in each_place(value)], "one place each", value[:100])
@@ -55,7 +55,7 @@ def srcset(data: bytes) -> None:
 
 
 def refresh(data: bytes) -> None:
-    """The URL of a refresh is a piece of it without blanks around."""
+    """Expect the URL of a refresh to be a piece of it, without blanks around."""
     value = clean_text(body(data))
     start, end = refresh_place(value)
     expect(0 <= start <= end <= len(value), "a place inside", start, end)
@@ -64,7 +64,7 @@ def refresh(data: bytes) -> None:
 
 
 def encoding(data: bytes) -> None:
-    """Whatever a body and its header claim, text comes out that UTF-8 can hold."""
+    """Expect text that UTF-8 can hold, whatever a body and its header claim."""
     label, content = parts(data, 2)
     for decode in (charset.decode, charset.decode_css):
         decoded, name = decode(body(content), label.decode("latin-1"))
@@ -75,7 +75,7 @@ def encoding(data: bytes) -> None:
 
 
 def media_type(data: bytes) -> None:
-    """Any Content-Type, path and first bytes have a type."""
+    """Expect a type of any Content-Type, path and first bytes."""
     header, target, head = parts(data, 3)
     found = parse([header.decode("latin-1")])
     expect(found.essence is None or (found.essence.isascii() and found.essence.count("/") == 1), "a type", found)

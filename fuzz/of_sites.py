@@ -22,7 +22,7 @@ _URLS = (
 
 
 def robots_txt(data: bytes) -> None:
-    """Every robots.txt gives an answer on every URL, and the line that it comes from."""
+    """Expect of every robots.txt an answer on every URL, and the line that it comes from."""
     rules = robots.parse(body(data), "spiderproj")
     expect(rules.crawl_delay is None or 0 <= rules.crawl_delay <= MAX_CRAWL_DELAY, "a delay", rules.crawl_delay)
     for url in _URLS:
@@ -36,7 +36,7 @@ def robots_txt(data: bytes) -> None:
 
 
 def sitemap(data: bytes) -> None:
-    """Every sitemap can be read, and what it lists is canonical."""
+    """Expect that every sitemap can be read, and that what it lists is canonical."""
     found = sitemaps.read(body(data), "http://example.org/sitemap.xml")
     for url in (*(entry.loc for entry in found.entries), *found.children, *found.images):
         check_canonical(url)
@@ -45,7 +45,7 @@ def sitemap(data: bytes) -> None:
 
 
 def lines(data: bytes) -> None:
-    """Whatever a record holds, its line is one line of JSON in UTF-8."""
+    """Expect one line of JSON in UTF-8, whatever a record holds."""
     one, two, three = map(text, parts(data, 3))
     record = {"a": one, two: [three, {"b": one}], "n": float(len(data)), "none": None}
     _check_line(json_line(record))

@@ -35,7 +35,7 @@ _TYPES = ((ResourceType.HTML, "text/html"), (ResourceType.IMAGE, "image/png"), (
 
 
 def gate(data: bytes) -> None:
-    """A canonical URL is its own canonical form, and names the host that the URL standard's parser finds."""
+    """Expect a canonical URL to be its own canonical form, and to name the host that the standard's parser finds."""
     base, reference = map(text, parts(data, 2))
     for given, against in ((base, None), (reference, _canonical(base) or _BASE)):
         url = _canonical(given, against)
@@ -51,7 +51,7 @@ def gate(data: bytes) -> None:
 
 
 def resolver(data: bytes) -> None:
-    """The quick way from a reference to a URL gives what the parser gives, in any order of references."""
+    """Expect of the quick way from a reference to a URL what the parser gives, in any order of references."""
     base, *references = map(clean_text, parts(data, 4))
     resolve = Resolver(_canonical(base) or _BASE, "utf-8")
     for reference in references:
@@ -67,7 +67,7 @@ def resolver(data: bytes) -> None:
 
 
 def path(data: bytes) -> None:
-    """Different URLs get different paths, also without upper case; none leaves the folder or lies below another."""
+    """Expect a path of its own for each URL, also without upper case; none leaves the folder or lies below another."""
     given = [_canonical(clean_text(part)) for part in parts(data, 2)]
     every = {found for url in given if url for found in _variations(url)}
     paths: dict[str, str] = {}

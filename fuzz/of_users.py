@@ -18,7 +18,7 @@ _TEXTS = dict.fromkeys(NAMES, "a/b.pdf") | {"depth": "3", "size": "10"}
 
 
 def filter_expression(data: bytes) -> None:
-    """An expression that is accepted can be asked about any values."""
+    """Expect that an expression that is accepted can be asked about any values."""
     try:
         condition = Filter.parse(clean_text(data))
     except ArgumentError:
@@ -29,7 +29,7 @@ def filter_expression(data: bytes) -> None:
 
 
 def patterns(data: bytes) -> None:
-    """Patterns that are accepted can be asked about any URL."""
+    """Expect that patterns that are accepted can be asked about any URL."""
     allow, deny = map(clean_text, parts(data, 2))
     try:
         accepted = Patterns.parse(allow.split("\n"), deny.split("\n") if deny else [])
@@ -39,7 +39,7 @@ def patterns(data: bytes) -> None:
 
 
 def login(data: bytes) -> None:
-    """A login file is read, or refused with its name and place."""
+    """Expect a login file to be read, or refused in one line."""
     path = _folder() / "login.toml"
     path.write_bytes(data)
     try:
@@ -49,7 +49,7 @@ def login(data: bytes) -> None:
 
 
 def arguments(data: bytes) -> None:
-    """Arguments are read, or the wrong one is named; what was read can be noted and read again."""
+    """Expect arguments to be read, or the wrong one to be named; what was read can be noted and read again."""
     pairs = (part.partition("=") for part in clean_text(data).split("\0"))
     given = {"seed": "http://example.org/"} | {name: value for name, equals, value in pairs if equals}
     try:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from fuzz import of_answers, of_pages, of_sites, of_urls, of_users
+from fuzz import of_answers, of_copies, of_pages, of_sites, of_urls, of_users
 from fuzz.expect import expect
 
 Target = Callable[[bytes], None]
@@ -37,6 +37,7 @@ TARGETS: dict[str, Target] = {
     "refresh": of_pages.refresh,
     "resolver": of_urls.resolver,
     "retry_after": of_answers.retry_after,
+    "rewrite": of_copies.rewrite,
     "robots": of_sites.robots_txt,
     "sitemap": of_sites.sitemap,
     "srcset": of_pages.srcset,

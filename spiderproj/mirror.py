@@ -1,23 +1,25 @@
 """The copy that opens from disk: files rewritten when it is known which there are, and put back when asked to.
 
-It can end at any moment and be done again: an original is kept before its file is replaced, a file is replaced whole,
-and what its form depends on is noted with it, so that only files whose form would change are touched.
+It can end at any moment and be done again: an original is moved away, not changed, and what the form of a file depends
+on is noted with it, so that only files whose form would change are touched.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 import time
 from collections import Counter
 from hashlib import sha256
+from pathlib import Path
 from typing import Final
 
 import orjson
 import xxhash
 
 from spiderproj import mediatype
-from spiderproj.files import FileStore
 from spiderproj.files.originals import Originals
+from spiderproj.files.output import FILES
 from spiderproj.models import ResourceType
 from spiderproj.rewrite import relative_reference, rewrite_css, rewrite_html, rewrite_svg
 from spiderproj.store import Folder
@@ -29,6 +31,7 @@ logger = logging.getLogger(__name__)
 _VERSION: Final = 1  # of what rewriting does: another number has all files rewritten again
 _COMMIT_SECONDS: Final = 0.2
 _KEPT_REFERENCES: Final = 50_000
+_ABSENT: Final = [f"/{kind.name}" for kind in Kind]  # no path begins with a slash
 _SVG: Final = ".svg"
 _XHTML: Final = (".xhtml", ".xht", ".xml")
 
@@ -52,11 +55,14 @@ def undo_mirror(folder: Folder, *, fsync: bool) -> None:
     commits = _Commits(folder)
     try:
         for path, digest in rewrites.rewritten():
-            original = originals.read(path, digest)
+            original = originals.read(path, digest, kept_first=True)
             if original is None:
                 logger.warning("%s stays rewritten: its original is gone", path)
                 continue
-            _put(folder, path, original.body)
+            if original.is_kept:
+                folder.journal.note(path)
+                folder.files.remove(path)
+                folder.files.put(path, original.body)
             rewrites.forget(path)
             commits.now_and_then()
         folder.commit()
@@ -86,7 +92,7 @@ class _Mirror:
         self._folder = folder
         self._originals = originals
         self._rewrites = Rewrites(folder.database)
-        self._exists = _Existing(folder.files)
+        self._exists = _Existing(folder.out / FILES)
         self._destinations = Destinations(folder.database, self._exists)
         self._references = _References()
 
@@ -107,7 +113,7 @@ class _Mirror:
         signature = _signature(document, known)
         if signature == document.signature and self._exists(document.path):
             return
-        original = self._originals.read(document.path, document.digest)
+        original = self._originals.read(document.path, document.digest, kept_first=document.form is not None)
         if original is None:
             logger.warning("%s is not what was received: it stays as it is", document.path)
             self._rewrites.forget(document.path)
@@ -115,20 +121,26 @@ class _Mirror:
         page = _Page(document.path, known, self._destinations, self._references)
         made = _rewritten(document, original.body, page)
         form = sha256(made).digest() if made != original.body else None
-        is_there = document.signature is not None and form == document.form and self._exists(document.path)
-        if form is not None and not is_there:
-            self._originals.keep(document.path, document.digest, original.body)
-            _put(self._folder, document.path, made)
-        elif form is None and original.is_kept:
-            _put(self._folder, document.path, made)
+        if form != document.form or (original.is_kept and not self._exists(document.path)):
+            self._put(document, made, is_kept=original.is_kept)
         self._rewrites.keep(document.path, signature, form, page.found, page.missing)
+
+    def _put(self, document: Document, body: bytes, *, is_kept: bool) -> None:
+        """Put *body* in the place of a document's file; until the next commit its form is uncertain."""
+        path = document.path
+        self._folder.journal.note(path)
+        if is_kept:
+            self._folder.files.remove(path)
+        else:
+            self._originals.take(path, document.digest)
+        self._folder.files.put(path, body)
 
 
 class _Existing:
     """Knows which files are there, each asked once."""
 
-    def __init__(self, files: FileStore) -> None:
-        self._files = files
+    def __init__(self, root: Path) -> None:
+        self._root = f"{root}/"
         self._known: dict[str, bool] = {}
 
     def __call__(self, path: str) -> bool:
@@ -136,7 +148,7 @@ class _Existing:
         if known is None:
             if len(self._known) >= _KEPT_REFERENCES:
                 self._known.clear()
-            known = self._known[path] = self._files.exists(path)
+            known = self._known[path] = os.path.isfile(self._root + path)  # noqa: PTH113 - a tenth of the time
         return known
 
 
@@ -168,7 +180,7 @@ class _Page:
         self._known = known
         self._destinations = destinations
         self._references = references
-        self.found: Counter[Kind] = Counter()
+        self.found = [0] * len(Kind)
         self.missing: Counter[str] = Counter()
 
     def __call__(self, target: str) -> str:
@@ -197,13 +209,7 @@ def _rewritten(document: Document, body: bytes, page: _Page) -> bytes:
 
 def _signature(document: Document, known: dict[str, Destination]) -> int:
     """Return a number for all that a document's form depends on."""
-    leads = [f"{kind}:{path}" for kind, path, _ in known.values()]
+    leads = [path or _ABSENT[kind] for kind, path, _ in known.values()]
     text = "\n".join((str(_VERSION), document.digest.hex(), document.content_type or "", *known, *leads))
     value = xxhash.xxh3_64_intdigest(text.encode("utf-8", "replace"))
     return value - (1 << 64) if value >> 63 else value
-
-
-def _put(folder: Folder, path: str, body: bytes) -> None:
-    """Replace the file at *path*; until the next commit its form is uncertain."""
-    folder.journal.note(path)
-    folder.files.put(path, body)

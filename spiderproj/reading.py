@@ -21,6 +21,9 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _PASSING = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
 """Statuses that may be another one soon: worth another try."""
 
+LARGE_BYTES = 256 * 1024
+"""Longest body whose links are read at once: 17,000 links, 0.2 s. A larger one would hold up all other work."""
+
 _BROKEN_FLAGS = ("dataloss", "encoding", "partial", "truncated")
 
 
@@ -34,7 +37,7 @@ class Reader:
         self._token = token
 
     def capture(self, response: Response, url: CrawlURL) -> Capture:
-        """Return the capture that *response* to *url* is."""
+        """Return the capture that *response* to *url* is; where ``is_unread`` says so, ``read_links`` is still to come."""
         headers: list[tuple[str, str]] = response.meta["raw_headers"]
         item = Capture(
             url=url,
@@ -54,13 +57,27 @@ class Reader:
         elif response.status in _REDIRECTS:
             self._read_redirect(item, _header(headers, "location"))
         elif 200 <= response.status < 300:
-            self._read_answer(item, response, headers, types)
+            self._read_answer(item, response, types)
+            if not self.is_unread(item):
+                self.read_links(item, headers)
         elif response.status == 304 and _is_conditional(response):
             item.etag, item.last_modified = None, None  # the stored ones stand
         else:
             item.problem = f"HTTP {response.status}"
             item.retry = response.status in _PASSING
         return item
+
+    def is_unread(self, item: Capture) -> bool:
+        """Say whether the links of *item* are too many to be read at once."""
+        return len(item.body) > LARGE_BYTES and 200 <= item.status < 300 and item.refusal is None
+
+    def read_links(self, item: Capture, headers: list[tuple[str, str]]) -> None:
+        """Fill in the links and the title of *item*, whose response has *headers*; nothing else of us is touched."""
+        page = None if item.refusal is not None else self._read_page(item, headers)
+        if page is not None:
+            item.links, item.title = page.links, page.title
+            if page.partial is not None:
+                logger.warning("%s: not all of its links are read: %s", item.url.url, page.partial)
 
     def _read_redirect(self, item: Capture, location: str | None) -> None:
         if location is None or not location.strip():
@@ -74,7 +91,7 @@ class Reader:
         target = item.final_url or location[:200]
         item.links = [Link(target, "", "redirect", "location", "", LinkRole.NAVIGATION, None, problem=problem)]
 
-    def _read_answer(self, item: Capture, response: Response, headers: list[tuple[str, str]], types: list[str]) -> None:
+    def _read_answer(self, item: Capture, response: Response, types: list[str]) -> None:
         head = item.body[: mediatype.SNIFFED_BYTES]
         item.media_type, item.type = mediatype.true_type(types, head, item.url.url)
         broken = [flag for flag in response.flags if flag in _BROKEN_FLAGS]
@@ -90,15 +107,11 @@ class Reader:
             return
         if broken:
             item.problem, item.retry = broken[0], broken[0] == "dataloss"
-        page = self._read_page(item, headers, types)
-        if page is not None:
-            item.links, item.title = page.links, page.title
-            if page.partial is not None:
-                logger.warning("%s: not all of its links are read: %s", item.url.url, page.partial)
 
-    def _read_page(self, item: Capture, headers: list[tuple[str, str]], types: list[str]) -> Page | None:
+    def _read_page(self, item: Capture, headers: list[tuple[str, str]]) -> Page | None:
         if item.spool is not None or not item.body or item.url.near:
             return None
+        types = [value for name, value in headers if name == "content-type"]
         charset = mediatype.parse(types).charset if types else None
         if item.type is ResourceType.HTML:
             return links.read_html(

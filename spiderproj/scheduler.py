@@ -12,6 +12,7 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.defer import _schedule_coro
 
+from spiderproj import urls
 from spiderproj.errors import ArgumentError, SpiderprojError
 from spiderproj.models import CrawlURL, Link, LinkRole
 from spiderproj.scope import Source
@@ -75,8 +76,12 @@ class FrontierScheduler(BaseScheduler):
 
     def enqueue_request(self, request: Request) -> bool:
         """Take in a request that a foreign component made: its URL is judged like any link."""
-        link = Link(request.url, "", "request", "", "", LinkRole.NAVIGATION, None)
-        known = self.job.ledger.known(request.url)
+        try:
+            url = urls.canonical(request.url)
+        except urls.RefusedURLError:
+            return False  # a row that cannot be read again would stop the crawl
+        link = Link(url, "", "request", "", "", LinkRole.NAVIGATION, None)
+        known = self.job.ledger.known(url)
         if known is None:
             self.job.ledger.decide(Source(None, "", 0, LinkRole.NAVIGATION), [link])
         return known is None

@@ -5,6 +5,7 @@ Sitemaps are discovery documents: read anew by every run, never stopped by what 
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import secrets
 from collections.abc import Sequence
@@ -74,13 +75,14 @@ async def read_sitemaps(crawler: Crawler, job: Job) -> None:
         response = await _follow(crawler, step.url)
         if response is None or response.status != 200 or not walk.arrive(step.url, response.url):
             continue
-        found = sitemaps.read(response.body, response.url)
+        found = await asyncio.to_thread(sitemaps.read, response.body, response.url)
         walk.offer(found.children, step.level + 1)
         for text, reason in found.problems[:20]:
             logger.info("sitemap %s: %r: %s", response.url, text, reason)
         entries = found.entries[: walk.admit(len(found.entries))]
         listed = [Link(entry.loc, "", "sitemap", "loc", "", LinkRole.NAVIGATION, None) for entry in entries]
-        job.ledger.decide(Source(None, response.url, 0, LinkRole.NAVIGATION), listed)
+        for _ in job.ledger.decide_in_parts(Source(None, response.url, 0, LinkRole.NAVIGATION), listed):
+            await asyncio.sleep(0)
     for problem in walk.problems:
         logger.warning("%s", problem)
 

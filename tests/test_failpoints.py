@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import timeit
@@ -41,7 +42,8 @@ REVISIT = {  # places that matter when there is an earlier copy; for some of the
     "store.commit": "",
     "store.content": "",
 }
-NEW = [place for place in PLACES if place not in ("body.bring_back", "body.keep", "body.kept", "body.remove")]
+MIRROR = [place for place in PLACES if place.startswith("original.")]
+NEW = [p for p in PLACES if p not in ("body.bring_back", "body.keep", "body.kept", "body.remove", *MIRROR)]
 
 
 @pytest.fixture(scope="module")
@@ -62,12 +64,19 @@ def finished(starter: Starter, tmp_path_factory: pytest.TempPathFactory) -> Iter
         yield site, out
 
 
-def run(starter: Starter, site: Site, out: Path, failpoint: str = "", **settings: str) -> int:
+def run(starter: Starter, site: Site, out: Path, failpoint: str = "", *, mirror: str = "0", **settings: str) -> int:
     """Crawl *site* into *out* and return the exit status."""
     messages = out.with_name("messages.txt")
-    code = starter.start(small_site.arguments(site, out, **settings), messages, failpoint).wait(60)
+    line = [*small_site.arguments(site, out, **settings), "-a", f"mirror={mirror}"]
+    code = starter.start(line, messages, failpoint).wait(60)
     assert code in (0, KILLED), messages.read_text("utf-8", "replace")[-3000:]
     return code
+
+
+def tree(out: Path) -> dict[str, bytes]:
+    """Return every stored file with its bytes."""
+    files = out / "files"
+    return {str(path.relative_to(files)): path.read_bytes() for path in files.rglob("*") if path.is_file()}
 
 
 def die_and_resume(starter: Starter, site: Site, out: Path, place: str, **settings: str) -> int:
@@ -119,6 +128,30 @@ def test_a_crawl_that_dies(place: str, starter: Starter, tmp_path: Path) -> None
     settings = {"SPIDERPROJ_FSYNC": "1"} if place == "body.fsync" else {}
     with Site(small_site.routes(fails=place == "store.release")) as site:
         assert die_and_resume(starter, site, tmp_path / "out", place, **settings)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", [place for place in MIRROR if place != "original.prune"])
+def test_a_mirror_that_dies(place: str, starter: Starter, tmp_path: Path) -> None:
+    """A crawl that dies while it rewrites its files ends, run again, with the files of one that did not."""
+    with Site(small_site.routes()) as site:
+        assert run(starter, site, tmp_path / "whole", mirror="1") == 0
+        for deaths in range(HITS):
+            if run(starter, site, tmp_path / "out", f"{place}:{deaths + 1}", mirror="1") != KILLED:
+                break
+        assert deaths
+        assert run(starter, site, tmp_path / "out", mirror="1") == 0
+    assert tree(tmp_path / "out") == tree(tmp_path / "whole")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", ["export.write:1", "export.renamed:2", "export.rename:4", "finish.state:1"])
+def test_nothing_is_finished_before_it_is_whole(place: str, starter: Starter, tmp_path: Path) -> None:
+    """While any of the results is not written, the store does not call the crawl finished."""
+    with Site(small_site.routes()) as site:
+        assert run(starter, site, tmp_path / "out", place) == KILLED
+    state = "SELECT value FROM meta WHERE name = 'state'"
+    assert sqlite3.connect(tmp_path / "out" / "crawl.db").execute(state).fetchall() == [("running",)]
 
 
 @pytest.mark.slow

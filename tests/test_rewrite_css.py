@@ -13,7 +13,12 @@ from spiderproj.links import read_css
 from spiderproj.rewrite import relative_reference, rewrite_css
 
 URL = "http://h/s/a.css"
-COPY = {"http://h/s/b": "b~.css", "http://h/i.png": "../i~(1)'.png", "http://h/s/\u00e9": "never", "http://h/s/%C3%A9": "e.x"}
+COPY = {
+    "http://h/s/b": "b~.css",
+    "http://h/i.png": "../i~(1)'.png",
+    "http://h/s/\u00e9": "never",
+    "http://h/s/%C3%A9": "e.x",
+}
 
 
 def resolve(url: str) -> str:

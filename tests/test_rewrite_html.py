@@ -122,7 +122,9 @@ def test_charsets(codec: str) -> None:
     """In every encoding the references are found, and everything else is the same bytes."""
     word = WORDS.get(codec, "\u65e5\u8868\u30bd\u80fd")  # in Shift_JIS the second bytes of two of these are "\\"
     before = f'<meta charset="{LABELS.get(codec, codec)}"><title>{word}</title><p style="a:\'{word}\' url({word}.png)">'
-    before += f"<style>/*{word}*/ a{{b:url('{word}')}} c:url(a)</style><a title={word} href='{word}'>{word}</a><a href=a>"
+    before += (
+        f"<style>/*{word}*/ a{{b:url('{word}')}} c:url(a)</style><a title={word} href='{word}'>{word}</a><a href=a>"
+    )
     named = read_html(before.encode(codec), URL, header_charset=LABELS.get(codec, codec)).links
     copy = {target: f"{number}.x" for number, target in enumerate(dict.fromkeys(link.target for link in named))}
     after = before.replace(f"url({word}.png)", "url(0.x)").replace(f"url('{word}')", "url('1.x')")
@@ -240,4 +242,8 @@ def test_the_links_lead_where_they_led(html: str) -> None:
     made = rewrite_html(body, URL, resolve=places.get)
     after = [link.target for link in read_html(made, URL).links if link.problem is None]
     stays = {URL, *before} if "<base" not in html else {URL}
-    assert [new for new, old in zip(after, before, strict=True) if new not in {places.get(old), old} & ({places.get(old)} | stays)] == []
+    assert [
+        new
+        for new, old in zip(after, before, strict=True)
+        if new not in {places.get(old), old} & ({places.get(old)} | stays)
+    ] == []

@@ -18,8 +18,8 @@ ACCEPT_ENCODING = "gzip, deflate, br, zstd"
 MAX_LAYERS = 2
 MAX_RATIO = 200
 """Decoded bytes a received byte may become ..."""
-FREE_OUTPUT = 1024 * 1024
-"""... beyond this many decoded bytes, which always may."""
+FREE_OUTPUT = 16 * 1024 * 1024
+"""... beyond this many decoded bytes, as many as a page may have: what is kept in memory is bounded anyway."""
 
 _PIECE = 1024 * 1024
 _SLICE = 64 * 1024

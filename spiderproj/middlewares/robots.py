@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _BODY_LIMIT = 600 * 1024  # bytes read of a robots.txt; the first 500 KiB count
-_TIMEOUT = 30  # seconds for one answer
+_TIMEOUT = 30.0  # seconds for one answer, or DOWNLOAD_TIMEOUT when that is less
 _PUT_OFF = 20.0  # seconds after which it is looked again whether other hosts have work
 _RULES_KEPT = 2000  # origins whose parsed rules stay in memory
 
@@ -37,10 +37,11 @@ _RULES_KEPT = 2000  # origins whose parsed rules stay in memory
 class RobotsMiddleware:
     """Refuse what robots.txt refuses; hold an origin's URLs while its robots.txt cannot be had."""
 
-    def __init__(self, crawler: Crawler, token: str, patience: float) -> None:
+    def __init__(self, crawler: Crawler, token: str, patience: float, timeout: float) -> None:
         self._crawler = crawler
         self._job: Job = crawler.spider.job  # type: ignore[union-attr]  # our spiders have one
         self._patience = patience
+        self._timeout = min(timeout, _TIMEOUT)
         self._rules = lru_cache(_RULES_KEPT)(lambda body: parse(body, token))
         self._guessed = frozenset(map(urls.origin, self._job.options.seed_fallbacks))
         self._states: dict[str, RobotsState] = {}
@@ -48,12 +49,14 @@ class RobotsMiddleware:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Read ROBOTSTXT_OBEY, ROBOTSTXT_USER_AGENT and SPIDERPROJ_ROBOTS_WAIT."""
+        """Read ROBOTSTXT_OBEY, ROBOTSTXT_USER_AGENT, SPIDERPROJ_ROBOTS_WAIT and DOWNLOAD_TIMEOUT."""
         settings = crawler.settings
         if not settings.getbool("ROBOTSTXT_OBEY"):
             raise NotConfigured
         token = settings.get("ROBOTSTXT_USER_AGENT") or "spiderproj"
-        return cls(crawler, token, settings.getfloat("SPIDERPROJ_ROBOTS_WAIT"))
+        return cls(
+            crawler, token, settings.getfloat("SPIDERPROJ_ROBOTS_WAIT"), settings.getfloat("DOWNLOAD_TIMEOUT")
+        )
 
     async def process_request(self, request: Request) -> None:
         """Let a crawl request through when its origin's rules do; other requests are not judged here."""
@@ -132,7 +135,7 @@ class RobotsMiddleware:
             "download_slot": host_key,
             "verbatim_url": True,
             "truncate_at": _BODY_LIMIT,
-            "download_timeout": _TIMEOUT,
+            "download_timeout": self._timeout,
             "auxiliary": "robots",
         }
         request = Request(url, callback=NO_CALLBACK, meta=meta)

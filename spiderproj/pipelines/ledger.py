@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import time
 from typing import TYPE_CHECKING, Self
@@ -9,10 +10,13 @@ from typing import TYPE_CHECKING, Self
 from scrapy import signals
 
 from spiderproj.errors import SpiderprojError
+from spiderproj.extensions.watchdog import working_on
 from spiderproj.files import json_line
 from spiderproj.items import Capture, LinkItem
 from spiderproj.models import Decision, Reason, Verdict
+from spiderproj.scope import Source
 from spiderproj.store import LinkRow, Outcome
+from spiderproj.store.ledger import PART
 from spiderproj.store.lines import link_lines
 
 if TYPE_CHECKING:
@@ -41,7 +45,7 @@ class LedgerPipeline:
         """Write what *item* says about its URL."""
         if isinstance(item, Capture) and self._job.failure is None:
             try:
-                rows = self._write(item)
+                rows = await self._write(item)
             except SpiderprojError as error:
                 self._job.fail(error)
             else:
@@ -50,7 +54,7 @@ class LedgerPipeline:
                     await self._feed(item, rows)
         return item
 
-    def _write(self, item: Capture) -> list[LinkRow]:
+    async def _write(self, item: Capture) -> list[LinkRow]:
         if item.wait_until is not None:
             self._job.frontier.release(item.url.id, item.wait_until, failed=False)
         elif item.retry and item.url.attempts < self._retries:
@@ -66,10 +70,22 @@ class LedgerPipeline:
             decision = Decision(Verdict.REFUSED, Reason.ERROR, item.problem or "no answer")
             self._job.ledger.refuse(item.url, decision)
         else:
-            return self._record(item)
+            return self._record(item, await self._decide(item))
         return []
 
-    def _record(self, item: Capture) -> list[LinkRow]:
+    async def _decide(self, item: Capture) -> list[LinkRow]:
+        """Return the decided links of *item*; other work is done between the parts of a long list."""
+        ledger, source = self._job.ledger, Source.of(item.url)
+        if len(item.links) <= PART:
+            return ledger.decide(source, item.links)
+        rows: list[LinkRow] = []
+        for part in ledger.decide_in_parts(source, item.links):
+            rows += part
+            await asyncio.sleep(0)
+            working_on(item.url.url)
+        return rows
+
+    def _record(self, item: Capture, rows: list[LinkRow]) -> list[LinkRow]:
         outcome = Outcome(
             status=item.status,
             fetched_at=item.fetched_at,
@@ -85,7 +101,7 @@ class LedgerPipeline:
             title=item.title,
             error=item.problem,
         )
-        rows = self._job.ledger.record(item.url, outcome, item.links, _FETCHED)
+        self._job.ledger.record_decided(item.url, outcome, rows, _FETCHED)
         self._job.lines["pages"].append(json_line(page_line(item)))
         self._job.lines["links"].append(link_lines(item.url.url, rows))
         return rows

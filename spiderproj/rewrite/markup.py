@@ -25,6 +25,7 @@ Places: TypeAlias = dict[str, Place]
 _BASE_TAGS = tags_named({"base"})
 _MARKS = (*MARKS, *map(str.upper, MARKS))
 _PROCESSING = "<?xml-stylesheet"
+_FEW = 8  # attributes that cost no more than their tag
 _GOES = frozenset({LinkRole.NAVIGATION, LinkRole.FORM})
 _CROSS_ORIGIN = ("integrity", "crossorigin")
 """What lets a browser take a file only from a server: a file on disk has no origin, and its bytes may have changed."""
@@ -91,7 +92,8 @@ class Markup:
             self._bases.append(place)
 
     def _rewrite_element(self, name: str, places: Places) -> None:
-        self._budget.spend(len(places))
+        if len(places) > _FEW:
+            self._budget.spend(len(places))
         rules = self._rules(name, places)
         is_local = False
         for attribute, place in places.items():

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from urllib.parse import quote
 
 _SAFE = "/~!$&'()*+,;=@"
+_UNSAFE = re.compile(r"[^A-Za-z0-9._~-]")
 
 
-@lru_cache(maxsize=4096)
-def _names(folder: str) -> list[str]:
-    return folder.split("/") if folder else []
+@lru_cache(maxsize=16384)
+def _between(folder: str, target: str) -> str:
+    """Return the reference from one folder to another, with a slash at its end."""
+    here, there = (path.split("/") if path else [] for path in (folder, target))
+    common = 0
+    while common < min(len(here), len(there)) and here[common] == there[common]:
+        common += 1
+    return "../" * (len(here) - common) + quote("".join(f"{name}/" for name in there[common:]), safe=_SAFE)
 
 
 def relative_reference(source: str, target: str) -> str:
@@ -23,15 +30,5 @@ def relative_reference(source: str, target: str) -> str:
     """
     folder, _, _ = source.rpartition("/")
     target_folder, _, name = target.rpartition("/")
-    if folder == target_folder:
-        return _guarded(quote(name, safe=_SAFE))
-    here, there = _names(folder), _names(target_folder)
-    common = 0
-    while common < min(len(here), len(there)) and here[common] == there[common]:
-        common += 1
-    return _guarded("../" * (len(here) - common) + quote("/".join([*there[common:], name]), safe=_SAFE))
-
-
-def _guarded(reference: str) -> str:
-    """Return *reference* so that no empty first name makes it begin at a host or a root."""
-    return f"./{reference}" if reference.startswith("/") else reference
+    reference = _between(folder, target_folder) + (quote(name, safe=_SAFE) if _UNSAFE.search(name) else name)
+    return f"./{reference}" if reference.startswith("/") else reference  # an empty name would begin at a root

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -68,6 +69,11 @@ class SiteSpider(Spider):
             token=self.settings.get("ROBOTSTXT_USER_AGENT"),
         )
 
+    @cached_property
+    def _reading(self) -> asyncio.Lock:
+        """Who holds it reads a large page."""
+        return asyncio.Lock()
+
     @property
     def seed_addresses(self) -> list[tuple[str, int]]:
         """Host and port of each seed: what may be dialled although it is not public."""
@@ -84,17 +90,27 @@ class SiteSpider(Spider):
         for _ in ():
             yield _
 
-    def parse(self, response: Response, **_: Any) -> list[Capture]:  # noqa: ANN401 - Scrapy's signature
-        """Return the capture that *response* is."""
+    def parse(self, response: Response, **_: Any) -> list[Capture] | Coroutine[Any, Any, list[Capture]]:  # noqa: ANN401 - Scrapy's signature
+        """Return the capture that *response* is; that of a large page is read beside the event loop."""
         url: CrawlURL = response.meta[LEASE]
         working_on(url.url)
         try:
             item = self.reader.capture(response, url)
-        except Exception as error:
-            logger.exception("cannot read %s", url.url[:200])
-            return [Capture(url=url, fetched_at=time.time(), problem=f"internal: {type(error).__name__}")]
+        except Exception as error:  # noqa: BLE001 - a bad page never stops a crawl
+            return [_unreadable(url, error)]
+        if self.reader.is_unread(item):
+            return self._read_beside(item, response)
         if Source.of(url).is_seed and item.final_url is not None and (home := moved_home(url.url, item.final_url)):
             self.job.move_home(url.url, home)
+        return [item]
+
+    async def _read_beside(self, item: Capture, response: Response) -> list[Capture]:
+        """Read the links of a large page in a thread, one page at a time: each may take a second and 150 MB."""
+        try:
+            async with self._reading:
+                await asyncio.to_thread(self.reader.read_links, item, response.meta["raw_headers"])
+        except Exception as error:  # noqa: BLE001 - a bad page never stops a crawl
+            return [_unreadable(item.url, error)]
         return [item]
 
     def failed(self, failure: Failure) -> list[Capture]:
@@ -120,3 +136,9 @@ class SiteSpider(Spider):
             item.refusal = Decision(Verdict.REFUSED, Reason.PRIVATE_ADDRESS, str(error))
         elif kind is None:
             logger.error("unexpected failure at %s", item.url.url[:200], exc_info=error)
+
+
+def _unreadable(url: CrawlURL, error: Exception) -> Capture:
+    """Return the capture of a page that reading failed at."""
+    logger.error("cannot read %s", url.url[:200], exc_info=error)
+    return Capture(url=url, fetched_at=time.time(), problem=f"internal: {type(error).__name__}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from enum import StrEnum
+from enum import IntEnum
 from typing import Any, NamedTuple
 
 from spiderproj.models import Reason, Verdict
@@ -21,13 +21,13 @@ _BY_RULE = frozenset({Reason.SCOPE, Reason.LEVEL, Reason.TYPE, Reason.DEPTH, Rea
 """Reasons by which the user has said that a URL does not belong to the copy."""
 
 
-class Kind(StrEnum):
-    """What an audited reference is."""
+class Kind(IntEnum):
+    """What an audited reference is: also its place in a list of counts."""
 
-    LOCAL = "local"  # a file of the copy
-    OUTSIDE = "outside"  # absolute on purpose: the user's rules leave it out
-    BROKEN = "broken"  # on the site itself: its server has no whole answer for it
-    MISSING = "missing"  # it belongs to the copy and is not there
+    LOCAL = 0  # a file of the copy
+    OUTSIDE = 1  # absolute on purpose: the user's rules leave it out
+    BROKEN = 2  # on the site itself: its server has no whole answer for it
+    MISSING = 3  # it belongs to the copy and is not there
 
 
 class Destination(NamedTuple):

@@ -54,7 +54,7 @@ class Folder:
         for path in self.journal.paths():
             if not self.database.scalar("SELECT 1 FROM contents WHERE path = ?", (path,)):
                 self.files.remove(path)
-            self.database.write("DELETE FROM rewrites WHERE path = ?", (path,))  # it may be in either form
+            self.database.write("INSERT OR REPLACE INTO rewrites VALUES (?, 0, x'', 0, 0, 0, 0, NULL)", (path,))
         with self.database.reading():
             for name, lines in self.lines.items():
                 offset = self.database.meta(f"offset.{name}")

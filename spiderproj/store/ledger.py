@@ -6,8 +6,9 @@ or stores a verdict.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NamedTuple
 
 import orjson
@@ -23,6 +24,9 @@ from spiderproj.store.known import Known, KnownURLs
 
 Judge = Callable[[Link, Source, ResourceType | None], Judgement]
 Rank = Callable[[Judgement, str], OrderKey]
+
+PART = 1000
+"""Links that are decided in one go, with one query: 50 ms. It must be far less than KnownURLs remembers."""
 
 _COLUMNS = "id, url, verdict, reason, depth, level, type, role, near, answered"
 _KEYS_A_QUERY = 400
@@ -122,12 +126,16 @@ class Ledger:
         links has lost those of an earlier visit.
         """
         rows = self.decide(Source.of(url), links)
-        if links:
+        self.record_decided(url, outcome, rows, decision)
+        return rows
+
+    def record_decided(self, url: CrawlURL, outcome: Outcome, rows: Sequence[LinkRow], decision: Decision) -> None:
+        """Write one answer as ``record`` does, when its links have been decided: *rows*."""
+        if rows:
             self._keep_links(url.id, rows)
         elif outcome.content is not None:
             self._db.write("DELETE FROM page_links WHERE source = ?", (url.id,))
         self._end(url, outcome, decision)
-        return rows
 
     def _end(self, url: CrawlURL, outcome: Outcome, decision: Decision) -> None:
         """Write the fetch and the end of the lease."""
@@ -169,13 +177,21 @@ class Ledger:
         self._settle(url, decision, answered, None)
 
     def decide(self, source: Source, links: Sequence[Link]) -> list[LinkRow]:
-        """Judge *links* of a source, adding and improving rows of ``urls`` as needed; one query for all of them."""
-        closer: dict[int, Source] = {}
-        rows = self._decide(source, links, closer)
-        while closer:  # no recursion: a chain of pages may be as long as the site
-            page, nearer = closer.popitem()
-            self._decide(nearer, self._links_of(page), closer)
-        return rows
+        """Judge *links* of a source, adding and improving rows of ``urls`` as needed."""
+        return list(chain.from_iterable(self.decide_in_parts(source, links)))
+
+    def decide_in_parts(self, source: Source, links: Sequence[Link]) -> Iterator[list[LinkRow]]:
+        """Judge *links* as ``decide`` does, some at a time, so that other work may be done between two parts.
+
+        A commit may fall between them: whoever loses the rest to a kill still has the lease of the source.
+        """
+        for start in range(0, len(links), PART):
+            closer: dict[int, Source] = {}
+            rows = self._decide(source, links[start : start + PART], closer)
+            while closer:  # no recursion: a chain of pages may be as long as the site
+                page, nearer = closer.popitem()
+                self._decide(nearer, self._links_of(page), closer)
+            yield rows
 
     def _decide(self, source: Source, links: Sequence[Link], closer: dict[int, Source]) -> list[LinkRow]:
         """Judge *links*; fetched pages that came closer to a seed, whose links may be let in now, go into *closer*."""

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import orjson
 
 from spiderproj.store.database import Database
-from spiderproj.store.destinations import Kind
 
 _DOCUMENTS = """
-SELECT c.id, c.path, c.digest, u.url, f.type, f.content_type, p.links, r.signature, r.form
+SELECT c.path, c.digest, u.url, f.type, f.content_type, p.links, r.signature, r.form
 FROM contents AS c JOIN urls AS u ON u.id = c.url
     JOIN fetches AS f ON f.id = (SELECT max(id) FROM fetches WHERE url = c.url AND content = c.id)
     LEFT JOIN page_links AS p ON p.source = c.url LEFT JOIN rewrites AS r ON r.path = c.path
-WHERE c.id > ? AND f.type IN ('html', 'style', 'image') ORDER BY c.id LIMIT ?
+WHERE c.path > ? AND f.type IN ('html', 'style', 'image') ORDER BY c.path LIMIT ?
 """
 _REWRITTEN = """
 SELECT c.path, c.digest FROM rewrites AS r JOIN contents AS c ON c.path = r.path
@@ -31,15 +30,14 @@ _AT_ONCE = 100  # rows with their links in memory
 class Document(NamedTuple):
     """A stored body that may hold references, and what is known of its form."""
 
-    id: int
     path: str
     digest: bytes
     url: str
     type: str
     content_type: str | None
     links: str | None  # a row of page_links
-    signature: int | None  # of all that its form depends on, when it was made; None: not known
-    form: bytes | None  # SHA-256 of the rewritten form; None: as received
+    signature: int | None  # of all that its form depends on, when it was made
+    form: bytes | None  # SHA-256 of the rewritten form, empty when that is uncertain; None: as received
 
 
 class References(NamedTuple):
@@ -60,17 +58,17 @@ class Rewrites:
         self._db = database
 
     def documents(self) -> Iterator[Document]:
-        """Yield every document in the order of their storing; rows may be written meanwhile."""
-        last = 0
+        """Yield every document, those of a folder together; rows may be written meanwhile."""
+        last = ""
         while rows := self._db.execute(_DOCUMENTS, (last, _AT_ONCE)).fetchall():
             yield from map(Document._make, rows)
             last = rows[-1][0]
 
-    def keep(self, path: str, signature: int, form: bytes | None, found: Counter[Kind], missing: Counter[str]) -> None:
-        """Note the form of the file at *path* and what its references are."""
+    def keep(self, path: str, signature: int, form: bytes | None, found: Sequence[int], missing: Counter[str]) -> None:
+        """Note the form of the file at *path*, and how many of its references are of each Kind."""
         reasons = orjson.dumps(missing).decode() if missing else None
         self._db.write("INSERT OR REPLACE INTO rewrites VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                       (path, signature, form, *(found[kind] for kind in Kind), reasons))  # fmt: skip
+                       (path, signature, form, *found, reasons))  # fmt: skip
 
     def forget(self, path: str) -> None:
         """Note that the form of the file at *path* is not known."""
@@ -96,10 +94,10 @@ class Rewrites:
 
     def references(self) -> References:
         """Return the audit of the whole copy."""
-        columns = ", ".join(f"coalesce(sum({kind}), 0)" for kind in Kind)
-        counts = self._db.execute(f"SELECT {columns} FROM rewrites").fetchone()  # noqa: S608 - our own names
+        counts = self._db.execute("SELECT total(local), total(outside), total(broken), total(missing) FROM rewrites")
+        local, outside, broken, missing = map(int, counts.fetchone())
         reasons: Counter[str] = Counter()
         for (stored,) in self._db.execute("SELECT reasons FROM rewrites WHERE reasons IS NOT NULL"):
             reasons.update(orjson.loads(stored))
-        local, outside, broken, missing = counts
-        return References(sum(counts), local, outside, broken, missing, dict(reasons.most_common()))
+        total = local + outside + broken + missing
+        return References(total, local, outside, broken, missing, dict(reasons.most_common()))

@@ -33,7 +33,7 @@ class Targets:
 
     def _load(self, ids: Sequence[int]) -> None:
         marks = ",".join("?" * len(ids))
-        statement = f"SELECT id, url, verdict, reason, depth, level, type, role FROM urls WHERE id IN ({marks})"
+        statement = f"{_SELECT} WHERE id IN ({marks})"
         for number, url, *row in self._db.execute(statement, ids):
             verdict, reason, depth, level, resource_type, role = row
             known = Known(number, verdict, reason, depth, level, resource_type, role, settled=True)

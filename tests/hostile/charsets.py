@@ -28,7 +28,7 @@ _PAGES: dict[str, tuple[str, str, bytes]] = {
     ),
     "utf7": ("markup hidden in UTF-7", "utf-7", _bytes("utf7", b"+ADw-a href+AD0-/shut/utf7+AD4-")),
     "utf16": ("UTF-16 without a mark", "utf-16", _link("utf16").encode("utf-16-le")),
-    "utf16-odd": ("half a surrogate at an odd end", "utf-16-le", _link("utf16-odd").encode("utf-16-le") + b"\xd8"),
+    "utf16-odd": ("half a surrogate at an odd end", "utf-16le", _link("utf16-odd").encode("utf-16-le") + b"\xd8"),
     "utf32": ("ASCII as UTF-32", "utf-32", _bytes("utf32", after=b"xyz")),
     "nonsense": ("a label that nobody knows", "no-such-charset-\x7f", _bytes("nonsense", after=b"caf\xc3\xa9")),
     "long": ("a label of 8 kB", "a" * 8000, _bytes("long")),

@@ -54,7 +54,7 @@ def _many_layers() -> bytes:
     return body
 
 
-_CUT = gzip.compress(page("cut short", *map(str, range(5000))).encode())[:-20]
+_CUT = gzip.compress(page("cut short", *(f"mailto:{i}" for i in range(5000))).encode())[:-20]
 
 
 def coded(body: bytes, *codings: str) -> list[Step]:

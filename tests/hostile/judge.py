@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 
-_SECRETS = (b"root:x:0:", b"INSIDE-SECRET", b"hunter2")  # of /etc/passwd, of the inside, of a URL's password
+_SECRETS = (b"root:x:0:", b"INSIDE-SECRET")  # of /etc/passwd, of the inside
+_PASSWORD = b"hunter2"  # in URLs of the pages
 _COOKIE_BYTES = 8192
 _LOG_LINE = 2000
 _KEPT = ("pages.jsonl", "refused.jsonl", "links.jsonl", "summary.json", "crawl.db")
@@ -69,9 +70,7 @@ def judge_crawl(places: Places, left: Left, fine: Iterable[str]) -> list[str]:
             wrong.append(f"the inside was reached: {asked.method} {asked.target}")
         if asked.authorization or (asked.cookie and asked.place == "twin") or len(asked.cookie) > _COOKIE_BYTES:
             wrong.append(f"sent to {asked.place}{asked.target[:80]}: {asked.cookie[:80]!r} {asked.authorization!r}")
-    wrong += [
-        f"{secret!r} in {path}" for path in _files(left.out) for secret in _SECRETS if secret in path.read_bytes()
-    ]
+    wrong += _leaks(left.out)
     wrong += _wrong_log(left.log)
     wrong += [f"not a part of an output folder: {path}" for path in _strange(left.out)]
     missing = [row["path"] for row in left.pages if row["path"] and not (left.out / row["path"]).is_file()]
@@ -97,7 +96,7 @@ def _wrong_fate(case: Case, pages: Sequence[Row], refused: Sequence[Row]) -> Ite
 def _wrong_names(origin: str, left: Left) -> Iterator[str]:
     """Every target has a page and a file of its own that says so."""
     files: dict[str, str] = {}
-    for url in {canonical(target, origin + "/") for target in TARGETS}:
+    for url in {canonical(target, origin + "/") for target in TARGETS} - {origin + "/"}:
         rows = [row for row in left.pages if row["url"] == url]
         if len(rows) != 1 or not rows[0]["path"]:
             yield f"one file expected of {url[:100]}: {rows}"
@@ -120,8 +119,13 @@ def _wrong_log(log: str) -> Iterator[str]:
             yield f"not printable in the log: {line[:200]!r}"
 
 
-def _files(out: Path) -> list[Path]:
-    return [path for path in out.rglob("*") if path.is_file()]
+def _leaks(out: Path) -> Iterator[str]:
+    """Nothing of /etc/passwd and of the inside is anywhere; a password in a URL is in the bodies alone."""
+    for path in out.rglob("*"):
+        if path.is_file():
+            is_body = path.relative_to(out).parts[0] == "files"
+            held = path.read_bytes()
+            yield from (f"{secret!r} in {path}" for secret in (*_SECRETS, *[_PASSWORD] * (not is_body)) if secret in held)
 
 
 def _strange(out: Path) -> list[Path]:

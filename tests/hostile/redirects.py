@@ -18,14 +18,14 @@ def _to(location: Location) -> Answer:
     return lambda ask: moved(location(ask) if callable(location) else location)
 
 
-def _inside(host: str) -> Callable[[Ask], str]:
-    return lambda ask: f"http://{host}:{ask.port('inside')}/secret?{host}"
+def _inside(host: str, start: str = "http://") -> Callable[[Ask], str]:
+    return lambda ask: f"{start}{host}:{ask.port('inside')}/secret?{host}{start}"
 
 
 _PRIVATE, _SCHEME, _INVALID = "private-address", "scheme", "invalid"
 
 _REFUSED: dict[str, tuple[str, Location, str]] = {
-    # name: attack, Location, the reason why its target is refused
+    # name: attack, Location, the reason why its target is refused (localhost. is no name everywhere)
     "file": ("a local file", "file:///etc/passwd", _SCHEME),
     "data": ("a document in the URL", "data:text/html,<script>1</script>", _SCHEME),
     "javascript": ("a script in the URL", "javascript:alert(1)", _SCHEME),
@@ -37,10 +37,10 @@ _REFUSED: dict[str, tuple[str, Location, str]] = {
     "inside-octal": ("the inside, in octal", _inside("0177.0.0.1"), _PRIVATE),
     "inside-wide": ("the inside, in full-width digits", _inside("%EF%BC%91%EF%BC%92%EF%BC%97.0.0.1"), _PRIVATE),
     "inside-name": ("the inside, by name", _inside("localhost"), _PRIVATE),
-    "inside-dot": ("the inside, with a final dot", _inside("localhost."), _PRIVATE),
+    "inside-dot": ("the inside, with a final dot", _inside("localhost."), ""),
     "inside-mapped": ("the inside, as IPv6", _inside("[::ffff:127.0.0.1]"), _PRIVATE),
-    "inside-two-slashes": ("the inside, without scheme", lambda ask: _inside("127.0.0.1")(ask)[5:], _PRIVATE),
-    "inside-three-slashes": ("three slashes", lambda ask: "/" + _inside("127.0.0.1")(ask)[5:], _PRIVATE),
+    "inside-two-slashes": ("the inside, without scheme", _inside("127.0.0.1", "//"), _PRIVATE),
+    "inside-three-slashes": ("three slashes", _inside("127.0.0.1", "///"), _PRIVATE),
     "metadata": ("the cloud's metadata", "http://169.254.169.254/latest/meta-data/", _PRIVATE),
     "backslash": (
         "a host that is read in two ways",

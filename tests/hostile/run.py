@@ -67,7 +67,7 @@ def too_much(met: Met, usual: Met, slowness: float = 1.0) -> list[str]:
         "MB more": (usage.peak_mb - usual.usage.peak_mb, max(case.growth_mb for case in met.cases)),
         "MB": (usage.peak_mb, PEAK_MB),
         "s held": (met.held, slowness * HOLD_SECONDS),
-        "s for the ordinary pages": (met.ordinary, slowness * (2 * usual.ordinary + 1)),
+        "s for the ordinary pages": (met.ordinary, slowness * (2 * usual.ordinary + 1 + len(met.cases) / 10)),
     }
     return [
         f"{met.name}: {value:.1f} {what}, over {limit:.1f}" for what, (value, limit) in limits.items() if value > limit

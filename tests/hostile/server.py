@@ -103,11 +103,11 @@ class HostileServer(Places):
         failures = (ConnectionError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, asyncio.CancelledError)
         with contextlib.suppress(*failures):
             if case is not None and case.way is Way.PORT:
-                await line.play(case.answer(_nothing(self.at)), beside=False)
+                await line.play(case.answer(_nothing(self.at)))
             while (ask := await line.read(self.at)) is not None:
                 self.asked.append(_asked(line.place, ask, time.monotonic() - self._began))
-                steps, heavy = _answer(line.place, ask)
-                if not await line.play(steps, beside=heavy, quiet=ask.method == "HEAD"):
+                steps = await asyncio.to_thread(_answer(line.place, ask), ask)
+                if not await line.play(steps, quiet=ask.method == "HEAD"):
                     break
         line.writer.close()
 
@@ -130,14 +130,14 @@ class _Line:
         path, _, query = target.partition("?")
         return Ask(method, target, path, dict(parse_qsl(query, keep_blank_values=True)), fields, at[self.place], at)
 
-    async def play(self, steps: Iterable[Step], *, beside: bool, quiet: bool = False) -> bool:
-        """Carry out *steps*, the making of each *beside* the loop where it is work; return whether to go on.
+    async def play(self, steps: Iterable[Step], *, quiet: bool = False) -> bool:
+        """Carry out *steps*, each made beside the loop: it may be work; return whether to go on.
 
         *quiet* sends no more than the head: the answer to a HEAD.
         """
         iterator, sent, began = iter(steps), 0, time.monotonic()
         while sent < _STREAM_BYTES and time.monotonic() - began < _STREAM_SECONDS:
-            step = await asyncio.to_thread(next, iterator, None) if beside else next(iterator, None)
+            step = await asyncio.to_thread(next, iterator, None)
             if step is None:
                 return True
             if isinstance(step, Move):
@@ -162,18 +162,16 @@ class _Line:
             self.writer.transport.abort()
 
 
-def _answer(place: str, ask: Ask) -> tuple[Iterable[Step], bool]:
-    """Return the steps for a request at *place*, and whether to make them is work."""
-    case = CASES.get(place)
+def _answer(place: str, ask: Ask) -> Answer:
+    """Return what answers a request at *place*."""
     if place == "inside":
-        return whole(page("INSIDE-SECRET")), False
+        return lambda _: whole(page("INSIDE-SECRET"))
     if ask.path == "/echo":
-        return echo(ask), False
+        return echo
     if ask.path.startswith(("/fine/", "/open/", "/shut/")):
-        return whole(page(ask.target[:60])), False
-    if case is not None and (answer := _attack(case, ask)) is not None:
-        return answer(ask), case.slow
-    return whole("none", "404 Not Found"), False
+        return lambda ask: whole(page(ask.target[:60]))
+    attack = _attack(CASES[place], ask) if place in CASES else None
+    return attack or (lambda _: whole("none", "404 Not Found"))
 
 
 def _attack(case: Case, ask: Ask) -> Answer | None:

@@ -1,0 +1,47 @@
+"""Walls that no real site has ever to pass: a URL behind one leads into a space without end.
+
+They are few and hard on purpose. What is merely suspicious - calendars, facets, session ids - looks like this too on
+sites that are real, and is left to the user's limits (depth, CLOSESPIDER_PAGECOUNT).
+"""
+
+from __future__ import annotations
+
+MAX_SEGMENTS = 40
+"""Most segments of a path."""
+
+MAX_REPEATS = 3
+"""How often a segment may stand in a path ..."""
+
+MAX_RUN = 2
+"""... and how often in a row: relative links on every page of a site that answers everything grow "/a/a/a/"."""
+
+_FREE = MAX_RUN + 1  # slashes of a path that is too short to be a trap
+
+
+def wall(path: str) -> str | None:
+    """Return the rule that the *path* of a canonical URL breaks, None when it breaks none.
+
+    >>> wall("/a/b/a/b/"), wall("/en/en/en/"), wall("/a/b/a/b/a/b/a/")
+    (None, "the segment 'en' 3 times in a row", "the segment 'a' 4 times")
+    """
+    if path.count("/") <= _FREE:
+        return None
+    segments = path.strip("/").split("/")
+    count = len(segments)
+    if count > MAX_SEGMENTS:
+        return f"more than {MAX_SEGMENTS} segments"
+    if len(set(segments)) > count - MAX_RUN:
+        return None
+    return _repeated(segments)
+
+
+def _repeated(segments: list[str]) -> str | None:
+    run, previous = 0, None
+    for segment in segments:
+        run = run + 1 if segment == previous else 1
+        if run > MAX_RUN:
+            return f"the segment {segment[:40]!r} {run} times in a row"
+        previous = segment
+    often = max(segments, key=segments.count)
+    count = segments.count(often)
+    return f"the segment {often[:40]!r} {count} times" if count > MAX_REPEATS else None
