@@ -26,7 +26,7 @@ crawl: .venv/runtime
 	$(BIN)/scrapy crawl site -a "seed=$(SEED)" -a "mode=$(MODE)" $(ARGS)
 
 test: .venv/dev lint types
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --dist loadfile
 
 lint: .venv/dev
 	$(BIN)/ruff check .

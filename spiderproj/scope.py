@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from spiderproj import levels, mediatype, urls
+from spiderproj import levels, mediatype, traps, urls
 from spiderproj.models import CrawlURL, Decision, Level, Link, LinkRole, Reason, ResourceType, Verdict
 
 EVERY_TYPE = frozenset(ResourceType)
@@ -139,7 +139,7 @@ class Scope:
             return Judgement(QUEUED, level, source.depth, LinkRole.REQUISITE, near=False, predicted=predicted)
         place = self._place_refusal(link, source, level)
         near = place is not None and self._is_near(link, source, level)
-        refusal = refusal or (None if near else place) or self._depth_refusal(depth)
+        refusal = refusal or (None if near else place) or self._depth_refusal(depth) or _trap_refusal(parts.path)
         if refusal is None:
             types = EVERY_TYPE - {ResourceType.HTML} if near else self.select[level]
             if not _may_be(predicted, types - self.deny_types, certain=certain):
@@ -236,6 +236,11 @@ class FunctionCondition:
     def decide(self, values: Mapping[str, object]) -> bool | None:
         """Ask the function."""
         return bool(self._function(values))
+
+
+def _trap_refusal(path: str) -> Decision | None:
+    rule = traps.wall(path)
+    return None if rule is None else Decision(Verdict.REFUSED, Reason.TRAP, rule)
 
 
 def _may_be(predicted: ResourceType | None, types: frozenset[ResourceType], *, certain: bool) -> bool:

@@ -13,7 +13,8 @@ MAX_REPEATS = 3
 """How often a segment may stand in a path ..."""
 
 MAX_RUN = 2
-"""... and how often in a row: relative links on every page of a site that answers everything grow "/a/a/a/"."""
+"""... and how often in a row, unless it is a number (/11/11/11/): where a site answers everything, links relative to
+the page grow "/a/a/a/"."""
 
 _FREE = MAX_RUN + 1  # slashes of a path that is too short to be a trap
 
@@ -39,7 +40,7 @@ def _repeated(segments: list[str]) -> str | None:
     run, previous = 0, None
     for segment in segments:
         run = run + 1 if segment == previous else 1
-        if run > MAX_RUN:
+        if run > MAX_RUN and not segment.isdigit():
             return f"the segment {segment[:40]!r} {run} times in a row"
         previous = segment
     often = max(segments, key=segments.count)

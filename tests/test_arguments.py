@@ -273,7 +273,7 @@ def test_contradictions(tmp_path: Path, raw: dict[str, str], name: str) -> None:
     assert refusal(tmp_path, raw).name == name
 
 
-UNBUILT = [{"mirror": "1"}, {"warc": "1"}, {"render": "auto"}, {"window": "+8h"}, {"unique": "learn"},
+UNBUILT = [{"warc": "1"}, {"render": "auto"}, {"window": "+8h"}, {"unique": "learn"},
            {"unique": "strict"}, {"keywords": "x"}]  # fmt: skip
 
 

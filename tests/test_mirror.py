@@ -33,14 +33,14 @@ def routes(word: str = "one") -> list[dict[str, Any]]:
     """Return a site with everything that makes a reference of a copy hard to get right."""
     return [
         page("/", f'<base href="/sub/"><link rel=stylesheet href="/s.css" integrity="x" crossorigin><p>{word}'
-                  + link("a", "a?q=1&amp;r=2#s", "../moved", "../same", "../gone", "{{ALT}}/far", "../50%25", "../deny")),
+                  + link("a", "a?q=1&r=2#s", "../moved", "../same", "../gone", "{{ALT}}/far", "../50%25", "../deny")),
         page("/sub/a", '<img src="/i.png" srcset="/i.png 1x, /j 2x">' + link("/", "#top", "mailto:x@y")),
         page("/sub/a?q=1&r=2", '<p id="s">' + link("a")),
         redirect("/moved", "/sub/a"),
-        page("/same", "same"),
-        page("/same2", "same"),
+        text("/same", "same", "text/html"),
+        text("/same2", "same", "text/html"),
         page("/50%25", link("/same2", "/same")),
-        page("/latin", "caf\xe9", body_charset="latin-1", headers={"Content-Type": "text/html; charset=latin-1"}),
+        text("/latin", "caf\xe9", "text/html; charset=iso-8859-1", body_charset="latin-1"),
         text("/s.css", '@import "t.css"; p{background:url(/i.png)}', "text/css"),
         text("/t.css", "b{color:red}", "text/css"),
         text("/i.png", "\x89PNG\r\n\x1a\n", "image/png", body_charset="latin-1"),
@@ -93,7 +93,6 @@ async def test_the_copy_leads_to_itself(site: Factory, tmp_path: Path) -> None:
     crawled = await crawl(server.base + "/", tmp_path / "out", mirror="1", deny="/deny$")
     assert broken(crawled.out) == []
     front = crawled.body(server.base + "/").decode()
-    host = f"127.0.0.1_{server.port}"
     assert '<base href="">' in front
     assert '<link rel=stylesheet href="s.css" data-integrity="x" data-crossorigin>' in front
     second = crawled.page(server.base + "/sub/a?q=1&r=2")["path"].rsplit("/", 1)[1]
@@ -110,7 +109,6 @@ async def test_the_copy_leads_to_itself(site: Factory, tmp_path: Path) -> None:
     assert crawled.summary["references"] == {
         "total": 19, "local": 16, "outside": 2, "broken": 1, "missing": 0, "missing_by": {},
     }  # fmt: skip
-    assert host in str(next(iter(forms(crawled.out))))
 
 
 @pytest_twisted.ensureDeferred
@@ -202,7 +200,7 @@ def starter() -> Iterator[Starter]:
 
 
 @pytest.mark.parametrize("then", ["1", "0"])
-@pytest.mark.parametrize("place", ["original.taken:2", "body.renamed:11", "original.take:3"])
+@pytest.mark.parametrize("place", ["original.taken:2", "body.renamed:13", "original.take:3"])
 def test_a_kill_in_the_middle(place: str, then: str, site: Factory, starter: Starter, tmp_path: Path) -> None:
     """A kill while files are replaced costs nothing: the next run ends with the same copy, or with all as received."""
     server = site(routes())

@@ -54,9 +54,7 @@ class RobotsMiddleware:
         if not settings.getbool("ROBOTSTXT_OBEY"):
             raise NotConfigured
         token = settings.get("ROBOTSTXT_USER_AGENT") or "spiderproj"
-        return cls(
-            crawler, token, settings.getfloat("SPIDERPROJ_ROBOTS_WAIT"), settings.getfloat("DOWNLOAD_TIMEOUT")
-        )
+        return cls(crawler, token, settings.getfloat("SPIDERPROJ_ROBOTS_WAIT"), settings.getfloat("DOWNLOAD_TIMEOUT"))
 
     async def process_request(self, request: Request) -> None:
         """Let a crawl request through when its origin's rules do; other requests are not judged here."""

@@ -125,7 +125,9 @@ def _leaks(out: Path) -> Iterator[str]:
         if path.is_file():
             is_body = path.relative_to(out).parts[0] == "files"
             held = path.read_bytes()
-            yield from (f"{secret!r} in {path}" for secret in (*_SECRETS, *[_PASSWORD] * (not is_body)) if secret in held)
+            yield from (
+                f"{secret!r} in {path}" for secret in (*_SECRETS, *[_PASSWORD] * (not is_body)) if secret in held
+            )
 
 
 def _strange(out: Path) -> list[Path]:
