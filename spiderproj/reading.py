@@ -37,7 +37,7 @@ class Reader:
         self._token = token
 
     def capture(self, response: Response, url: CrawlURL) -> Capture:
-        """Return the capture that *response* to *url* is; where ``is_unread`` says so, ``read_links`` is still to come."""
+        """Return the capture that *response* to *url* is; when ``is_unread``, ``read_links`` is still to come."""
         headers: list[tuple[str, str]] = response.meta["raw_headers"]
         item = Capture(
             url=url,

@@ -139,7 +139,9 @@ class Scope:
             return Judgement(QUEUED, level, source.depth, LinkRole.REQUISITE, near=False, predicted=predicted)
         place = self._place_refusal(link, source, level)
         near = place is not None and self._is_near(link, source, level)
-        refusal = refusal or (None if near else place) or self._depth_refusal(depth) or _trap_refusal(parts.path)
+        refusal = (
+            refusal or (None if near else place) or self._depth_refusal(depth) or _trap_refusal(parts.path, source.url)
+        )
         if refusal is None:
             types = EVERY_TYPE - {ResourceType.HTML} if near else self.select[level]
             if not _may_be(predicted, types - self.deny_types, certain=certain):
@@ -238,8 +240,8 @@ class FunctionCondition:
         return bool(self._function(values))
 
 
-def _trap_refusal(path: str) -> Decision | None:
-    rule = traps.wall(path)
+def _trap_refusal(path: str, source: str) -> Decision | None:
+    rule = traps.wall(path, source)
     return None if rule is None else Decision(Verdict.REFUSED, Reason.TRAP, rule)
 
 

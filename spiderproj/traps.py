@@ -1,10 +1,13 @@
-"""Walls that no real site has ever to pass: a URL behind one leads into a space without end.
+"""Walls that no real site has ever to pass: a path that grows over one leads into a space without end.
 
-They are few and hard on purpose. What is merely suspicious - calendars, facets, session ids - looks like this too on
-sites that are real, and is left to the user's limits (depth, CLOSESPIDER_PAGECOUNT).
+They are few and hard on purpose, and stand only in the way of paths that grow: one page may link to anything once.
+What is merely suspicious - calendars, facets, session ids - looks like this too on sites that are real, and is left to
+the user's limits (depth, CLOSESPIDER_PAGECOUNT).
 """
 
 from __future__ import annotations
+
+from spiderproj.urls import split
 
 MAX_SEGMENTS = 40
 """Most segments of a path."""
@@ -19,12 +22,25 @@ the page grow "/a/a/a/"."""
 _FREE = MAX_RUN + 1  # slashes of a path that is too short to be a trap
 
 
-def wall(path: str) -> str | None:
-    """Return the rule that the *path* of a canonical URL breaks, None when it breaks none.
+def wall(path: str, source: str) -> str | None:
+    """Return the rule that the *path* of a canonical URL breaks, None when it breaks none or has not grown there.
 
-    >>> wall("/a/b/a/b/"), wall("/en/en/en/"), wall("/a/b/a/b/a/b/a/")
-    (None, "the segment 'en' 3 times in a row", "the segment 'a' 4 times")
+    *source* is the canonical URL of the page that links to it.
+
+    >>> wall("/en/en/en/", "http://h/en/en/"), wall("/a/b/a/b/a/b/a/", "http://h/a/b/a/b/")
+    ("the segment 'en' 3 times in a row", "the segment 'a' 4 times")
+    >>> wall("/en/en/en/", "http://h/")
     """
+    rule = _broken(path)
+    return rule if rule is None or _has_grown(split(source).path) else None
+
+
+def _has_grown(path: str) -> bool:
+    segments = path.strip("/").split("/")
+    return len(segments) > MAX_SEGMENTS // 2 or len(set(segments)) < len(segments)
+
+
+def _broken(path: str) -> str | None:
     if path.count("/") <= _FREE:
         return None
     segments = path.strip("/").split("/")

@@ -147,12 +147,13 @@ async def test_requisites_come_from_anywhere_at_no_hop(site: Factory, tmp_path: 
 @pytest_twisted.ensureDeferred
 async def test_a_redirected_requisite_moves_no_home(site: Factory, tmp_path: Path) -> None:
     """Only a seed's redirect moves the home: one of a style elsewhere does not bring its host into the crawl."""
-    body = '<link rel="stylesheet" href="{{ALT}}/s">' + link("{{ALT}}/far")
+    body = '<link rel="stylesheet" href="{{ALT}}/s">' + link("/next")
     style = text("/s/", "b {}", "text/css", host="localhost")
-    served = site([page("/", body), redirect("/s", "/s/", host="localhost"), style, page("/far", host="localhost")])
+    served = site([page("/", body), redirect("/s", "/s/", host="localhost"), style, page("/far", host="localhost"),
+                   page("/next", link("{{ALT}}/far"))])  # fmt: skip
     done = await crawl(f"{served.base}/", tmp_path / "out", {**LOOPBACK, **ONE}, requisites="1", order="files")
 
-    assert pages_asked(served) == ["/", "ALT/s", "ALT/s/"]
+    assert pages_asked(served) == ["/", "/next", "ALT/s", "ALT/s/"]
     assert done.reasons() == {f"{served.alt}/far": "scope"}
 
 

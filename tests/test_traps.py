@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from spiderproj.traps import MAX_REPEATS, MAX_SEGMENTS, wall
 
+HERE = "http://h/a/a/"
+
 
 @pytest.mark.parametrize(
     ("path", "rule"),
@@ -30,8 +32,10 @@ from spiderproj.traps import MAX_REPEATS, MAX_SEGMENTS, wall
     ],
 )
 def test_walls(path: str, rule: str | None) -> None:
-    """A path is refused by the rule it breaks, and by none otherwise."""
-    assert wall(path) == rule
+    """A path is refused by the rule it breaks, but only on a page whose own path has grown already."""
+    assert wall(path, HERE) == rule
+    assert wall(path, "http://h" + "/deep" * (MAX_SEGMENTS // 2 + 1)) == rule
+    assert wall(path, "http://h/a/b/c/") is None
 
 
 @given(st.lists(st.sampled_from("abc1"), min_size=1, max_size=60))
@@ -39,18 +43,18 @@ def test_walls(path: str, rule: str | None) -> None:
 def test_no_growing_path_goes_on_for_ever(segments: list[str]) -> None:
     """A path of few different segments is behind a wall as soon as it has more than each may have."""
     if len(segments) > MAX_REPEATS * len(set(segments)):
-        assert wall("/" + "/".join(segments)) is not None
+        assert wall("/" + "/".join(segments), "http://h/" + "/".join(segments[:-1])) is not None
 
 
 @given(st.lists(st.integers(), unique=True, max_size=MAX_SEGMENTS))
 @settings(deadline=None)
 def test_no_path_of_different_segments_is_a_trap(segments: list[int]) -> None:
     """What repeats nothing and is not too deep is never refused."""
-    assert wall("/" + "/".join(map(str, segments))) is None
+    assert wall("/" + "/".join(map(str, segments)), HERE) is None
 
 
 @given(st.text(alphabet="/ab%.1", max_size=300))
 @settings(deadline=None)
 def test_any_path_can_be_judged(path: str) -> None:
     """Every path gets an answer, a short one."""
-    assert len(wall(f"/{path}") or "") < 100
+    assert len(wall(f"/{path}", HERE) or "") < 100
