@@ -113,6 +113,9 @@ class Job:
             self.changed_arguments = arguments.differences(options_before, self.options)
             if options_before.mirror != self.options.mirror:
                 self.state = "resumed"  # the copy changes its form; what it holds is not asked for again
+        goes_on = self.state == "resumed" and meta("judges_anew") == "1"
+        self.judges_anew = goes_on or bool(self.changed_arguments)  # what pages link to that have not changed, too
+        self.database.set_meta("judges_anew", str(int(self.judges_anew)))
         self.database.set_meta("arguments", self.options.to_json())
         self.database.set_meta("state", "running")
         (self.out / "summary.json").unlink(missing_ok=True)  # it says how an earlier run ended

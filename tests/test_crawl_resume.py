@@ -190,6 +190,7 @@ async def test_wider_rules_hold_for_what_has_not_changed(site: Factory, tmp_path
     served = site(flat([versioned("/", link("/1")), versioned("/1", link("/2")), versioned("/2", link("/3"))]))
     first = await crawl(f"{served.base}/", tmp_path / "out", depth="1")
     served.log.clear()
+    await crawl(f"{served.base}/", tmp_path / "out", {**ONE, "CLOSESPIDER_PAGECOUNT": 1}, depth="2")
     second = await crawl(f"{served.base}/", tmp_path / "out", depth="2")
 
     assert first.reasons() == {f"{served.base}/2": "depth"}

@@ -60,7 +60,8 @@ class LedgerPipeline:
         elif item.retry and item.url.attempts < self._retries:
             self._job.frontier.release(item.url.id, time.time() + _pause(item.url.attempts), failed=True)
         elif item.is_unchanged:
-            rows = self._job.ledger.unchanged(item.url, item.fetched_at, item.seconds)
+            anew = self._job.judges_anew or self._has_feeds
+            rows = self._job.ledger.unchanged(item.url, item.fetched_at, item.seconds, anew=anew)
             if rows is not None:
                 return rows
             self._job.frontier.release(item.url.id, time.time(), failed=False)  # without validators next time

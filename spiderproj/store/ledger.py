@@ -155,10 +155,10 @@ class Ledger:
         row = self._db.execute(_VALIDATORS, (url.id,)).fetchone()
         return Validators(*row) if row and (row[0] or row[1]) else None
 
-    def unchanged(self, url: CrawlURL, fetched_at: float, seconds: float) -> list[LinkRow] | None:
+    def unchanged(self, url: CrawlURL, fetched_at: float, seconds: float, *, anew: bool) -> list[LinkRow] | None:
         """Write that a revisit brought 304, and end the lease; None when the stored body is gone meanwhile.
 
-        The stored links are judged anew: the rules may let in what those of the last run did not.
+        *anew*: judge the stored links too, and return a row for each; the rules may let in what others did not.
         """
         row = self._db.execute(_LAST_GOOD, (url.id,)).fetchone()
         if row is None:
@@ -168,7 +168,7 @@ class Ledger:
             status=304, fetched_at=fetched_at, seconds=seconds, type=resource_type, content_type=row[1], size=row[2],
             content=row[3], duplicate=bool(row[4]), etag=row[5], last_modified=row[6], title=row[7],
         )  # fmt: skip
-        rows = self.decide(Source.of(url), self._links_of(url.id))
+        rows = self.decide(Source.of(url), self._links_of(url.id)) if anew else []
         self._end(url, outcome, Decision(Verdict.FETCHED, None, ""))
         return rows
 

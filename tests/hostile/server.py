@@ -91,7 +91,7 @@ class HostileServer(Places):
     async def _listen(self) -> None:
         for place in ["twin", "inside", *CASES]:
             server = await asyncio.start_server(
-                lambda reader, writer, place=place: self._serve(_Line(reader, writer, place)),  # type: ignore[misc]
+                lambda reader, writer, place=place: self._serve(_Line(reader, writer, place)),
                 "127.0.0.1", 0, limit=_HEAD_BYTES, backlog=512,
             )  # fmt: skip
             self.at[place] = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
