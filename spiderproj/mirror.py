@@ -10,8 +10,6 @@ import logging
 import os
 import time
 from collections import Counter
-from hashlib import sha256
-from pathlib import Path
 from typing import Final
 
 import orjson
@@ -21,7 +19,7 @@ from spiderproj import mediatype
 from spiderproj.files.originals import Originals
 from spiderproj.files.output import FILES
 from spiderproj.models import ResourceType
-from spiderproj.rewrite import relative_reference, rewrite_css, rewrite_html, rewrite_svg
+from spiderproj.rewrite import Known, Relative, rewrite_css, rewrite_html, rewrite_svg
 from spiderproj.store import Folder
 from spiderproj.store.destinations import Destination, Destinations, Kind
 from spiderproj.store.rewrites import Document, References, Rewrites
@@ -92,20 +90,31 @@ class _Mirror:
         self._folder = folder
         self._originals = originals
         self._rewrites = Rewrites(folder.database)
-        self._exists = _Existing(folder.out / FILES)
+        self._root = f"{folder.out / FILES}/"
+        self._exists = _Existing(self._root)
         self._destinations = Destinations(folder.database, self._exists)
-        self._references = _References()
+        self._references = _References("")
+        self._resolved = Known()
 
     def write(self) -> None:
         """Bring every document into its form."""
         commits = _Commits(self._folder)
         self._rewrites.forget_strangers()
+        self._bring_back()
         for document in self._rewrites.documents():
             if document.type != ResourceType.IMAGE or document.path.lower().endswith(_SVG):
                 self._write_one(document)
                 commits.now_and_then()
         self._folder.commit()
         self._originals.prune(self._rewrites.uses)
+
+    def _bring_back(self) -> None:
+        """Put back what a kill has caught out of the tree: others may lead there, and are judged before it."""
+        for path, digest in self._rewrites.uncertain():
+            if os.path.isfile(self._root + path):  # noqa: PTH113 - a tenth of the time
+                continue
+            if (original := self._originals.read(path, digest, kept_first=True)) is not None:
+                self._folder.files.put(path, original.body)
 
     def _write_one(self, document: Document) -> None:
         links = orjson.loads(document.links) if document.links else []
@@ -118,12 +127,19 @@ class _Mirror:
             logger.warning("%s is not what was received: it stays as it is", document.path)
             self._rewrites.forget(document.path)
             return
-        page = _Page(document.path, known, self._destinations, self._references)
-        made = _rewritten(document, original.body, page)
-        form = sha256(made).digest() if made != original.body else None
+        page = _Page(known, self._destinations, self._references_from(document.path))
+        made = _rewritten(document, original.body, page, self._resolved)
+        form = xxhash.xxh3_128_digest(made) if made != original.body else None
         if form != document.form or (original.is_kept and not self._exists(document.path)):
             self._put(document, made, is_kept=original.is_kept)
         self._rewrites.keep(document.path, signature, form, page.found, page.missing)
+
+    def _references_from(self, path: str) -> _References:
+        """Return the references from the file at *path*."""
+        folder = path[: path.rfind("/")]
+        if folder != self._references.folder or len(self._references) >= _KEPT_REFERENCES:
+            self._references = _References(folder)
+        return self._references
 
     def _put(self, document: Document, body: bytes, *, is_kept: bool) -> None:
         """Put *body* in the place of a document's file; until the next commit its form is uncertain."""
@@ -139,8 +155,8 @@ class _Mirror:
 class _Existing:
     """Knows which files are there, each asked once."""
 
-    def __init__(self, root: Path) -> None:
-        self._root = f"{root}/"
+    def __init__(self, root: str) -> None:
+        self._root = root
         self._known: dict[str, bool] = {}
 
     def __call__(self, path: str) -> bool:
@@ -152,31 +168,23 @@ class _Existing:
         return known
 
 
-class _References:
-    """Relative references from one folder, most of which its next file needs too."""
+class _References(dict[str, str]):
+    """References from the files of one *folder*, by the path they lead to: most of them its next file needs too."""
 
-    def __init__(self) -> None:
-        self._folder = ""
-        self._known: dict[str, str] = {}
+    def __init__(self, folder: str) -> None:
+        super().__init__()
+        self.folder = folder
+        self._relative = Relative(folder)
 
-    def __call__(self, source: str, target: str) -> str:
-        """Return the reference from the file *source* to the file *target*."""
-        folder = source[: source.rfind("/")]
-        if folder != self._folder or len(self._known) >= _KEPT_REFERENCES:
-            self._folder, self._known = folder, {}
-        found = self._known.get(target)
-        if found is None:
-            found = self._known[target] = relative_reference(source, target)
+    def __missing__(self, target: str) -> str:
+        found = self[target] = self._relative(target)
         return found
 
 
 class _Page:
-    """Says where the references of the document at *path* lead, and counts them."""
+    """Says where the references of one document lead, and counts them."""
 
-    def __init__(
-        self, path: str, known: dict[str, Destination], destinations: Destinations, references: _References
-    ) -> None:
-        self._path = path
+    def __init__(self, known: dict[str, Destination], destinations: Destinations, references: _References) -> None:
         self._known = known
         self._destinations = destinations
         self._references = references
@@ -191,18 +199,18 @@ class _Page:
         kind, path, reason = destination
         self.found[kind] += 1
         if path is not None:
-            return self._references(self._path, path)
+            return self._references[path]
         if kind is Kind.MISSING:
             self.missing[reason] += 1
         return target
 
 
-def _rewritten(document: Document, body: bytes, page: _Page) -> bytes:
+def _rewritten(document: Document, body: bytes, page: _Page, known: Known) -> bytes:
     content_type = document.content_type
     charset = mediatype.parse([content_type]).charset if content_type else None
     if document.type == ResourceType.HTML:
         is_xml = document.path.endswith(_XHTML)
-        return rewrite_html(body, document.url, header_charset=charset, is_xml=is_xml, resolve=page)
+        return rewrite_html(body, document.url, header_charset=charset, is_xml=is_xml, resolve=page, known=known)
     rewrite = rewrite_css if document.type == ResourceType.STYLE else rewrite_svg
     return rewrite(body, document.url, header_charset=charset, resolve=page)
 

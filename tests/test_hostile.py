@@ -25,7 +25,6 @@ QUICK = [
     "RETRY_TIMES=1",
     "SPIDERPROJ_ROBOTS_WAIT=1",
     "SPIDERPROJ_RETRY_AFTER_MAX=1",
-    "CLOSESPIDER_TIMEOUT=20",
 ]
 LIGHT = {
     case.kind: [other for other in CASES.values() if other.kind == case.kind and not other.slow]

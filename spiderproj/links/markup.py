@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
+from spiderproj.links import windows
 from spiderproj.links.budget import MAX_ATTRIBUTES, Budget, BudgetSpentError
 from spiderproj.links.references import in_text
 
@@ -87,7 +88,7 @@ def start_tags(text: str, tags: re.Pattern[str], budget: Budget) -> Iterator[Sta
     position = 0
     while position >= 0:
         start, position = position, -1
-        for match in tags.finditer(text, start):
+        for match in windows.tokens(tags, text, start):
             budget.spend(1)
             name, simple, source, closed = match.groups()
             if simple is None and closed is None:  # no start tag, or one that the text ends in
@@ -136,7 +137,7 @@ def _content_end(text: str, name: str, start: int, budget: Budget) -> int:
 def _script_end(text: str, start: int, budget: Budget) -> int:
     """Return where a script ends: inside "<!--" an inner <script> takes one end tag for itself (HTML 13.2.5.27)."""
     escaped = doubly = False
-    while match := _SCRIPT_STEP.search(text, start):
+    while match := windows.search(_SCRIPT_STEP, text, start):
         budget.spend(1)
         start = match.end()
         if match[0] == "<!--":

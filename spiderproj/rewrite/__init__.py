@@ -6,7 +6,7 @@ changes.
 """
 
 from spiderproj.rewrite.documents import rewrite_css, rewrite_html, rewrite_svg
-from spiderproj.rewrite.edits import Resolve
-from spiderproj.rewrite.relative import relative_reference
+from spiderproj.rewrite.edits import Known, Resolve
+from spiderproj.rewrite.relative import Relative, relative_reference
 
-__all__ = ["Resolve", "relative_reference", "rewrite_css", "rewrite_html", "rewrite_svg"]
+__all__ = ["Known", "Relative", "Resolve", "relative_reference", "rewrite_css", "rewrite_html", "rewrite_svg"]

@@ -7,24 +7,31 @@ from contextlib import suppress
 from spiderproj import charset
 from spiderproj.links.budget import MAX_BYTES, Budget, BudgetSpentError
 from spiderproj.rewrite.declarations import declare_css, declare_html, declare_xml
-from spiderproj.rewrite.edits import Edits, Resolve
+from spiderproj.rewrite.edits import Edits, Known, Resolve
 from spiderproj.rewrite.markup import Markup
 from spiderproj.rewrite.styles import rewrite_css_text
 from spiderproj.rewrite.view import view_of
 
 
 def rewrite_html(
-    body: bytes, url: str, *, header_charset: str | None = None, is_xml: bool = False, resolve: Resolve
+    body: bytes,
+    url: str,
+    *,
+    header_charset: str | None = None,
+    is_xml: bool = False,
+    resolve: Resolve,
+    known: Known | None = None,
 ) -> bytes:
     """Return the HTML *body* of the canonical *url* with its references led to where *resolve* says.
 
     When any is, a <base> and a <meta> policy cease to mean anything, and so do ``integrity`` and ``crossorigin`` of
     what leads to a file. An encoding that only the header told is declared. *is_xml*: it will be read as XML (XHTML).
+    *known* helps with the next document of the same directory.
     """
     if len(body) > MAX_BYTES:
         return body
     encoding = charset.decode(body, header_charset)[1]
-    edits = Edits(view_of(body, encoding), url, encoding, resolve)
+    edits = Edits(view_of(body, encoding), url, encoding, resolve, known)
     Markup(edits, is_xml=False).rewrite()
     if _is_told(header_charset, encoding):
         (declare_xml if is_xml else declare_html)(edits)

@@ -10,6 +10,7 @@ _IN_ATTRIBUTE = {
     "'": str.maketrans(_AMPERSAND | {"'": "&#39;", "<": "&lt;"}),
     "": str.maketrans(_AMPERSAND | {mark: f"&#{ord(mark)};" for mark in "\"'<=>` "}),
 }
+_SPECIAL = re.compile("[&\"'<]")
 _IN_URL = re.compile(r"[\"'()\\ ]")
 
 
@@ -19,7 +20,7 @@ def in_attribute(text: str, quote: str) -> str:
     >>> in_attribute("a?b='c'&d", "'")
     'a?b=&#39;c&#39;&amp;d'
     """
-    return text.translate(_IN_ATTRIBUTE[quote])
+    return text.translate(_IN_ATTRIBUTE[quote]) if not quote or _SPECIAL.search(text) else text
 
 
 def in_css(text: str, before: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import TypeAlias
@@ -27,6 +28,9 @@ _MARKS = (*MARKS, *map(str.upper, MARKS))
 _BYTE_MARKS = [mark.encode() for mark in MARKS]
 _PROCESSING = "<?xml-stylesheet"
 _DEPENDENT = frozenset({"link", "meta", "input", "xml-stylesheet"})
+_ANCHOR = ELEMENTS["a"]["href"]
+_PLAIN_HREF = re.compile(r"(?:[\t\n\f\r ]++(?!href=)[a-z][^=]*+=\"[^\"]*+\")*+[\t\n\f\r ]++href=\"([^\"]*+)\"")
+"""The first href of attributes that are simply written (links.markup)."""
 _FEW = 8  # attributes that cost no more than their tag
 _GOES = frozenset({LinkRole.NAVIGATION, LinkRole.FORM})
 _CROSS_ORIGIN = ("integrity", "crossorigin")
@@ -67,7 +71,18 @@ class Markup:
             if content_end > end and name == "style":
                 self._rewrite_css(end, content_end)
             if source and (name in ELEMENTS or (has_marks and any(mark in source for mark in _MARKS))):
-                self._rewrite_element(name, self._places(source, end, simple=simple))
+                if simple and name == "a" and not has_marks:
+                    self._rewrite_anchor(source, end)
+                else:
+                    self._rewrite_element(name, self._places(source, end, simple=simple))
+
+    def _rewrite_anchor(self, source: str, end: int) -> None:
+        """Rewrite the commonest element in half the time: a plain <a>, of which only href can matter."""
+        match = _PLAIN_HREF.match(source)
+        if match is not None:
+            offset = self._text.rindex('"', 0, end) + 1 - len(source)
+            start, stop = match.span(1)
+            self._rewrite_url(_ANCHOR, (offset, offset + start, offset + stop, '"'))
 
     def _places(self, source: str, end: int, *, simple: bool) -> Places:
         """Return where the attributes *source* of the tag that ends at *end* are in the text."""

@@ -3,32 +3,37 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from urllib.parse import quote
 
 _SAFE = "/~!$&'()*+,;=@"
-_UNSAFE = re.compile(r"[^A-Za-z0-9._~-]")
+_UNSAFE = re.compile(r"[^A-Za-z0-9._~/-]")
 
 
-@lru_cache(maxsize=16384)
-def _between(folder: str, target: str) -> str:
-    """Return the reference from one folder to another, with a slash at its end."""
-    here, there = (path.split("/") if path else [] for path in (folder, target))
-    common = 0
-    while common < min(len(here), len(there)) and here[common] == there[common]:
-        common += 1
-    return "../" * (len(here) - common) + quote("".join(f"{name}/" for name in there[common:]), safe=_SAFE)
+class Relative:
+    """The references from the files of one *folder*, a path without a slash at its end."""
+
+    def __init__(self, folder: str) -> None:
+        self._ups = {folder: ""}  # from here to each folder above
+        while folder:
+            folder = folder[: max(folder.rfind("/"), 0)]
+            self._ups[folder] = "../" * len(self._ups)
+
+    def __call__(self, target: str) -> str:
+        """Return the reference to the file *target*; what means something else in a reference is escaped: ?, #, %."""
+        ups, above = self._ups, target[: max(target.rfind("/"), 0)]
+        while above not in ups:
+            above = above[: max(above.rfind("/"), 0)]
+        rest = target[len(above) + 1 :] if above else target
+        if _UNSAFE.search(rest):
+            rest = quote(rest, safe=_SAFE)
+        reference = ups[above] + rest
+        return f"./{reference}" if reference.startswith("/") else reference  # an empty name would begin at a root
 
 
 def relative_reference(source: str, target: str) -> str:
     """Return the reference from the file *source* to the file *target*, both paths below one root.
 
-    "?", "#" and "%" of a name are escaped: in a reference they mean something else.
-
     >>> relative_reference("h/a/index.html", "h/b/50%25~1.html")
     '../b/50%2525~1.html'
     """
-    folder, _, _ = source.rpartition("/")
-    target_folder, _, name = target.rpartition("/")
-    reference = _between(folder, target_folder) + (quote(name, safe=_SAFE) if _UNSAFE.search(name) else name)
-    return f"./{reference}" if reference.startswith("/") else reference  # an empty name would begin at a root
+    return Relative(source.rpartition("/")[0])(target)

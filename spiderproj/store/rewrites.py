@@ -37,7 +37,7 @@ class Document(NamedTuple):
     content_type: str | None
     links: str | None  # a row of page_links
     signature: int | None  # of all that its form depends on, when it was made
-    form: bytes | None  # SHA-256 of the rewritten form, empty when that is uncertain; None: as received
+    form: bytes | None  # xxh3 of the rewritten form, empty when that is uncertain; None: as received
 
 
 class References(NamedTuple):
@@ -84,6 +84,12 @@ class Rewrites:
         while rows := self._db.execute(_REWRITTEN, (last, _AT_ONCE)).fetchall():
             yield from rows
             last = rows[-1][0]
+
+    def uncertain(self) -> list[tuple[str, bytes]]:
+        """Return path and original's digest of each file that was being replaced when a kill came."""
+        return self._db.execute(
+            "SELECT c.path, c.digest FROM rewrites AS r JOIN contents AS c ON c.path = r.path WHERE r.form = x''"
+        ).fetchall()
 
     def uses(self, digest: str) -> bool:
         """Return whether the original with this *digest*, in hexadecimal, belongs to a file that is not as received."""

@@ -41,7 +41,7 @@ class Case:
     answer: Answer
     way: Way = Way.SEED
     target: str = "/"  # the seed
-    error: str = ""  # what the recorded problem begins with
+    error: str | tuple[str, ...] = ""  # what the recorded problem begins with
     asks: tuple[str, ...] = ()  # targets that must be asked for
     spares: tuple[str, ...] = ()  # beginnings of targets that must not be
     refuses: Mapping[str, str] = field(default_factory=dict)  # a part of a refused URL, and its reason

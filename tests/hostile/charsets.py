@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 from tests.hostile.answers import Ask, Step, packed, whole
 from tests.hostile.cases import Case, Fate
@@ -42,6 +43,10 @@ _PAGES: dict[str, tuple[str, str, bytes]] = {
 }
 
 
+def _labelled(body: bytes, label: str, _: Ask) -> Iterable[Step]:
+    return whole(body, "200 OK", f"text/html; charset={label}")
+
+
 def _costly(ask: Ask) -> Iterable[Step]:
     """Return a body whose decoding by Python's punycode codec takes the cube of its length."""
     return packed(ask, b"ab9" * (ask.number("kb", 200) * 1000 // 3), "text/html; charset=punycode")
@@ -54,7 +59,7 @@ CASES = [
             name=f"charsets.{name}",
             attack=attack,
             fate=Fate.STORED,
-            answer=lambda _, label=label, body=body: whole(body, "200 OK", f"text/html; charset={label}"),
+            answer=partial(_labelled, body, label),
             asks=(f"/fine/charsets.{name}",),
             spares=("/shut/utf7",),
             seconds=10,

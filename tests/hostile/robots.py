@@ -111,6 +111,7 @@ CASES = [
         attack="a Crawl-delay of a year",
         fate=Fate.LIMITED,
         answer=lambda _: _text(_ANY + "Crawl-delay: 31536000\n"),
+        settings=("CLOSESPIDER_TIMEOUT=35",),
         way=Way.ROBOTS,
     ),
     Case(

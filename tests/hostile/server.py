@@ -100,7 +100,7 @@ class HostileServer(Places):
     async def _serve(self, line: _Line) -> None:
         """Answer what comes on one connection until one side ends it."""
         case = CASES.get(line.place)
-        failures = (ConnectionError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, asyncio.CancelledError)
+        failures = (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, asyncio.CancelledError)
         with contextlib.suppress(*failures):
             if case is not None and case.way is Way.PORT:
                 await line.play(case.answer(_nothing(self.at)))
