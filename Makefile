@@ -6,7 +6,7 @@ ARGS ?=
 SCRAPYD ?= .scrapyd
 PORT ?= 6800
 
-.PHONY: install dev crawl test lint types bench soak fuzz scrapyd deploy clean
+.PHONY: install dev crawl test nightly lint types bench soak fuzz scrapyd deploy clean
 
 install: .venv/runtime
 
@@ -27,6 +27,9 @@ crawl: .venv/runtime
 
 test: .venv/dev lint types
 	$(BIN)/pytest -n auto --dist loadfile
+
+nightly: .venv/dev
+	$(BIN)/pytest -m nightly
 
 lint: .venv/dev
 	$(BIN)/ruff check .

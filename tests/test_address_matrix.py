@@ -289,6 +289,7 @@ def test_rebound_names(
     assert watched.accepted() == 0
 
 
+@pytest.mark.nightly
 @pytest_twisted.ensureDeferred
 async def test_where_robots_txt_redirects(
     site: Factory, watched: Watched, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

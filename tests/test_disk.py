@@ -117,7 +117,7 @@ def test_a_small_disk(options: str, reserve: int, starter: Starter, tmp_path: Pa
         assert small_site.faults(site, out) == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_folder_that_vanishes(starter: Starter, tmp_path: Path) -> None:
     """A crawl whose folder is removed ends with status 3 and writes nothing elsewhere."""
     out = tmp_path / "out"

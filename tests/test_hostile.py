@@ -51,6 +51,7 @@ def test_an_ordinary_crawl_is_well(usual: Met) -> None:
     assert usual.wrong == []
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", LIGHT)
 def test_light_attacks_together(kind: str, server: HostileProcess, usual: Met, tmp_path: Path) -> None:
     """Every light case of a class comes out as it must, all in one crawl, within its bounds."""
@@ -58,7 +59,7 @@ def test_light_attacks_together(kind: str, server: HostileProcess, usual: Met, t
     assert met.wrong + too_much(met, usual, slowness()) == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", HEAVY)
 def test_heavy_attack(name: str, server: HostileProcess, usual: Met, tmp_path: Path) -> None:
     """A heavy case comes out as it must, within its bounds."""

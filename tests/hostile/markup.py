@@ -23,6 +23,8 @@ _SLOW: dict[str, tuple[str, Callable[[], bytes], tuple[str, ...]]] = {
     "long-link": ("a link of 10 MB", lambda: b"<a href='/fine/" + b"a" * 10_000_000 + b"'>", ()),
 }
 
+_FEW = ("CLOSESPIDER_PAGECOUNT=1100",)  # the page, all that must be asked for, and not fifty thousand
+
 _HEAVY: dict[str, tuple[str, Callable[[], bytes], tuple[str, ...], float]] = {
     # name: attack, body, what must be asked for, megabytes that reading may take
     "attributes": (
@@ -39,7 +41,7 @@ _HEAVY: dict[str, tuple[str, Callable[[], bytes], tuple[str, ...], float]] = {
     ),
     "links": (
         "400,000 links, which is as many as a page may hold",
-        lambda: b"".join(b"<a href='http://h.invalid/%d'>x</a>" % i for i in range(400_000)),
+        lambda: b"".join(b"<a href='/fine/l%d'>x</a>" % i for i in range(400_000)),
         (),
         250,
     ),
@@ -86,15 +88,16 @@ def _built(build: Callable[[], bytes], _: Ask) -> bytes:
 
 
 def _page(name: str, attack: str, body: Callable[[Ask], bytes], *, asks: tuple[str, ...] = (),
-          refuses: Mapping[str, str] | None = None, growth_mb: float = 100, slow: bool = False) -> Case:  # fmt: skip
+          refuses: Mapping[str, str] | None = None, growth_mb: float = 100, slow: bool = False,
+          settings: tuple[str, ...] = ()) -> Case:  # fmt: skip
     return Case(name=f"markup.{name}", attack=attack, fate=Fate.STORED, answer=lambda ask: packed(ask, body(ask)),
-                asks=asks, refuses=refuses or {}, growth_mb=growth_mb, seconds=30, slow=slow)  # fmt: skip
+                asks=asks, refuses=refuses or {}, growth_mb=growth_mb, slow=slow, settings=settings)  # fmt: skip
 
 
 CASES = [
     *(_page(name, attack, partial(_built, build), asks=asks) for name, (attack, build, asks) in _SLOW.items()),
     *(
-        _page(name, attack, partial(_built, build), asks=asks, growth_mb=growth_mb, slow=True)
+        _page(name, attack, partial(_built, build), asks=asks, growth_mb=growth_mb, slow=True, settings=_FEW)
         for name, (attack, build, asks, growth_mb) in _HEAVY.items()
     ),
     _page(
