@@ -32,6 +32,8 @@ LIGHT = {
 }
 HEAVY = [case.name for case in CASES.values() if case.slow]
 
+pytestmark = pytest.mark.nightly
+
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[HostileProcess]:
