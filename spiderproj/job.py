@@ -56,6 +56,7 @@ class Job:
         self.on_ended: Callable[[CrawlURL], None] = lambda _: None
         self.home_scheme = split(options.seeds[0]).scheme
         self.login = read_login(options.login) if options.login is not None else None
+        self.is_sealed = False  # the crawl is over: nothing more is taken in
         self.is_ready = self.login is None  # nothing is handed out before the site has let us in
         self._stream_above = settings.getint("SPIDERPROJ_STREAM_ABOVE")
         _check_networks(settings)
@@ -197,6 +198,7 @@ class Job:
             self.folder.recover()
         self._keep_counts()
         self.folder.seal()
+        self.is_sealed = True
 
     def finish(self, state: str) -> None:
         """Commit the final *state*: finished or stopped."""

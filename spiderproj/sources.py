@@ -71,7 +71,7 @@ async def read_sitemaps(crawler: Crawler, job: Job) -> None:
     walk = sitemaps.SitemapWalk()
     for origin in dict.fromkeys(urls.origin(seed) for seed in job.options.seeds):
         walk.offer(sitemaps.candidates(origin, await _named_in_robots(crawler, origin)))
-    while (step := walk.take()) is not None:
+    while not job.is_sealed and (step := walk.take()) is not None:
         response = await _follow(crawler, step.url)
         if response is None or response.status != 200 or not walk.arrive(step.url, response.url):
             continue
@@ -81,10 +81,17 @@ async def read_sitemaps(crawler: Crawler, job: Job) -> None:
             logger.info("sitemap %s: %r: %s", response.url, text, reason)
         entries = found.entries[: walk.admit(len(found.entries))]
         listed = [Link(entry.loc, "", "sitemap", "loc", "", LinkRole.NAVIGATION, None) for entry in entries]
-        for _ in job.ledger.decide_in_parts(Source(None, response.url, 0, LinkRole.NAVIGATION), listed):
-            await asyncio.sleep(0)
+        await _queue(job, Source(None, response.url, 0, LinkRole.NAVIGATION), listed)
     for problem in walk.problems:
         logger.warning("%s", problem)
+
+
+async def _queue(job: Job, source: Source, listed: Sequence[Link]) -> None:
+    """Judge what a sitemap lists, a part at a time, as long as the crawl goes on."""
+    for _ in job.ledger.decide_in_parts(source, listed):
+        await asyncio.sleep(0)
+        if job.is_sealed:
+            return
 
 
 async def _form(crawler: Crawler, wanted: signing.FormLogin) -> signing.Form:

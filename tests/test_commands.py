@@ -9,10 +9,11 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+import spiderproj
 from spiderproj.files.output import Lock
 from tests.routes import link, page, text
 from tests.warm import Starter
@@ -203,7 +204,11 @@ def test_other_spiders_and_names(scrapy: Callable[..., Ran]) -> None:
 def test_cold_start_and_default_folder(site: Factory, tmp_path: Path) -> None:
     """As a user starts it: a process of its own, the folder by the seed's host below the current one."""
     served = site(ROUTES)
-    environment: dict[str, Any] = {**os.environ, "SCRAPY_SETTINGS_MODULE": "spiderproj.settings"}
+    environment = {
+        **os.environ,
+        "SCRAPY_SETTINGS_MODULE": "spiderproj.settings",
+        "PYTHONPATH": str(Path(spiderproj.__file__).parents[1]),
+    }
     command = [sys.executable, "-m", "scrapy", "crawl", "site", "-a", f"seed={served.base}/"]
     ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
 

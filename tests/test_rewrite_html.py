@@ -96,6 +96,8 @@ ROWS = [
      "<meta data-http-equiv='Content-Security-Policy' content=\"default-src 'self'\"><img src=b.png>"),
     ('<base href="/e/"><a href="a"><a href="#x"><a href="">',
      '<base href=""><a href="../e/a~.html"><a href="../e/index.html#x"><a href="../e/index.html">'),
+    ("<base href=/e/><a href=><a href><area href class=c><img src>",
+     '<base href=""><a href="../e/index.html"><a href="../e/index.html"><area href="../e/index.html" class=c><img src>'),
     ("<a href=a><base target=_top href=http://h/e/ ><base href='/x/'>",
      "<a href=../e/a~.html><base target=_top href=\"\" ><base href=''>"),
     ('<base href="page"><a href="#x">', None),

@@ -68,6 +68,7 @@ class Watchdog:
     def spider_opened(self) -> None:
         """Begin to look."""
         _work.on("")
+        _work.look()  # what was before is not of this crawl
         self._stats.set_value("spiderproj/loop/longest_hold_seconds", 0.0)
         self._stats.set_value("spiderproj/loop/holds", 0)
         self._beat_later()

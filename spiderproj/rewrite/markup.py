@@ -118,9 +118,13 @@ class Markup:
         is_local = False
         for attribute, place in places.items():
             rule = rules.get(attribute)
-            if rule is not None and place[3] is not None:
-                rewrite = self._rewrite_url if rule.form is Form.URL else self._rewrite_other
-                is_local |= rewrite(rule, place)
+            if rule is None:
+                continue
+            if place[3] is None:
+                self._give_value(rule, place)
+                continue
+            rewrite = self._rewrite_url if rule.form is Form.URL else self._rewrite_other
+            is_local |= rewrite(rule, place)
         if is_local:
             for attribute in _CROSS_ORIGIN:
                 if attribute in places:
@@ -156,6 +160,14 @@ class Markup:
             return False
         _, start, end, quote = place
         return self._put(reference, start, end, quote)
+
+    def _give_value(self, rule: Rule, place: Place) -> None:
+        """Write what an attribute without a value leads to: as a link it leads to the base."""
+        new = self._edits.new_text("") if rule.role in _GOES and rule.form is Form.URL else None
+        if new is not None:
+            name, _, end, _ = place
+            equals = "" if "=" in self._text[name + 1 : end] else "="
+            self._edits.replace(end, end, f'{equals}"{escapes.in_attribute(new, chr(34))}"')
 
     def _rewrite_other(self, rule: Rule, place: Place) -> bool:
         """Replace what an attribute that is more than a URL names; return whether that is a file of the copy."""

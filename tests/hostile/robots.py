@@ -112,6 +112,7 @@ CASES = [
         fate=Fate.LIMITED,
         answer=lambda _: _text(_ANY + "Crawl-delay: 31536000\n"),
         settings=("CLOSESPIDER_TIMEOUT=35",),
+        seconds=60,
         way=Way.ROBOTS,
     ),
     Case(
