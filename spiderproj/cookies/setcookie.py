@@ -10,12 +10,13 @@ from __future__ import annotations
 import ipaddress
 import re
 from functools import cache
-from typing import NamedTuple
-
-import tldextract
+from typing import TYPE_CHECKING, NamedTuple
 
 from spiderproj.cookies.dates import cookie_date
 from spiderproj.urls import URLParts
+
+if TYPE_CHECKING:
+    import tldextract
 
 COOKIE_BYTES = 4096  # name and value together (5.6)
 
@@ -64,6 +65,8 @@ def is_public_suffix(domain: str) -> bool:
 
 @cache
 def _extractor() -> tldextract.TLDExtract:
+    import tldextract  # noqa: PLC0415 - takes 0.1 s, and few crawls meet a cookie with a Domain
+
     return tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
 
 

@@ -21,13 +21,13 @@ class BudgetSpentError(Exception):
 
 
 class Budget:
-    """Counts the steps of one page."""
+    """Counts the steps of one page; ``left`` says how many it may still take."""
 
     def __init__(self, steps: int = MAX_STEPS) -> None:
-        self._steps = self._left = steps
+        self._steps = self.left = steps
 
     def spend(self, steps: int) -> None:
         """Take *steps* off; raises BudgetSpentError when none are left."""
-        self._left -= steps
-        if self._left < 0:
+        self.left -= steps
+        if self.left < 0:
             raise BudgetSpentError(f"tags, attributes and CSS tokens over {self._steps}")

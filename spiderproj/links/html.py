@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from itertools import islice
 
+import re2
+
 from spiderproj import charset
 from spiderproj.links.budget import MAX_BYTES, MAX_LINKS, Budget, BudgetSpentError
 from spiderproj.links.collector import TEXT_LENGTH, Collector, Context, folded_rel
@@ -13,6 +15,7 @@ from spiderproj.links.elements import ANYWHERE, ELEMENTS, MARKS, META, Form, Rul
 from spiderproj.links.headers import robots_tag_says_nofollow, says_nofollow
 from spiderproj.links.markup import ALL_TAGS, XML_TAGS, attributes, fold, plain_text, start_tags, tags_named
 from spiderproj.links.references import in_attribute, in_text
+from spiderproj.links.repeats import Repeats
 from spiderproj.models import Page
 
 TITLE_LENGTH = 500
@@ -31,10 +34,13 @@ _SHORT_ANCHOR = re.compile(r"([^<&]{0,200}+)</[aA]>")
 OWN_TAGS = tags_named(ELEMENTS)
 """Finds every tag that has rules of its own."""
 
+_REPEATED = frozenset({"a", "area", "img", "link", "script"})
+"""Elements whose links depend on nothing but what is written and where the page is."""
+
 _IMAGE_TAGS = tags_named({"img"})
 _BASE_TAGS = tags_named({"base"})
 _MARKS = (*MARKS, *map(str.upper, MARKS))
-_BYTE_MARKS = [mark.encode() for mark in MARKS]
+_MARKED = re2.compile("|".join(["(?i)<base", *map(re2.escape, MARKS)]).encode())
 _XML_STYLESHEET = re.compile(r"<\?xml-stylesheet[\t\n\r ]([^<>]*+)>")
 
 
@@ -47,21 +53,22 @@ def read_html(
     follow_nofollow: bool = False,
     max_links: int = MAX_LINKS,
     token: str = "spiderproj",  # noqa: S107 - the name robots rules know us by, no secret
+    repeats: Repeats | None = None,
 ) -> Page:
     """Return what the HTML *body* of the canonical *url* links to, with its title.
 
     *headers* are the response's (lower case name, value) pairs, *token* the name by which robots rules address us.
-    With *follow_nofollow* no link is marked nofollow.
+    With *follow_nofollow* no link is marked nofollow. *repeats*, shared between pages, saves time and changes nothing.
     """
     body, partial = _bounded(body)
     text, encoding = charset.decode(body, header_charset)
-    reader = _Reader(text, Collector(url, encoding, max_links=max_links), token)
+    reader = _Reader(text, Collector(url, encoding, max_links=max_links), token, repeats)
     reader.nofollow = robots_tag_says_nofollow((value for name, value in headers if name == "x-robots-tag"), token)
     # Found in the bytes, where looking takes a fifth of the time; in UTF-16 nothing can be found, so all is read.
-    lowered = b"" if encoding.startswith("utf-16") else body.lower()
-    based = not lowered or b"<base" in lowered
-    tags = ALL_TAGS if not lowered or any(mark in lowered for mark in _BYTE_MARKS) else OWN_TAGS
-    partial = reader.read(headers, tags, based=based) or partial
+    is_wide = encoding.startswith("utf-16")
+    is_plain = not is_wide and _MARKED.search(body) is None
+    based = is_wide or (not is_plain and b"<base" in body.lower())
+    partial = reader.read(headers, OWN_TAGS if is_plain else ALL_TAGS, based=based) or partial
     nofollow = False if follow_nofollow else reader.nofollow or None
     return reader.collector.page(title=reader.title, charset=encoding, partial=partial, nofollow=nofollow)
 
@@ -90,13 +97,14 @@ def _bounded(body: bytes) -> tuple[bytes, str | None]:
 class _Reader:
     """Reads one document, start tag by start tag."""
 
-    def __init__(self, text: str, collector: Collector, token: str) -> None:
+    def __init__(self, text: str, collector: Collector, token: str, repeats: Repeats | None = None) -> None:
         self.collector = collector
         self.title: str | None = None
         self.nofollow = False
         self._text = text
         self._robots_names = {"robots", token.lower()}
         self._based = False
+        self._repeats = repeats
 
     def read(self, headers: Sequence[tuple[str, str]], tags: re.Pattern[str], *, based: bool) -> str | None:
         """Read everything; return why it had to stop, None when it came to the end."""
@@ -118,15 +126,41 @@ class _Reader:
                 self._read_base(attributes(source))
 
     def _read_tags(self, tags: re.Pattern[str]) -> None:
+        has_marks = tags is not OWN_TAGS
+        repeats = self._repeats
         for name, source, simple, end, content_end in start_tags(self._text, tags, self.collector.budget):
             rules = ELEMENTS.get(name)
             if rules is not None:
-                self._read_element(name, attributes(source, simple=simple), rules, end)
+                if simple and repeats is not None and name in _REPEATED:
+                    self._read_repeated(repeats, name, source, rules, end)
+                else:
+                    self._read_element(name, attributes(source, simple=simple), rules, end)
                 continue
             if content_end != end:
                 self._read_content(name, self._text[end:content_end])
-            if source and any(mark in source for mark in _MARKS):
+            if has_marks and source and any(mark in source for mark in _MARKS):
                 self._read_element(name, attributes(source, simple=simple), ANYWHERE, end)
+
+    def _read_repeated(self, repeats: Repeats, name: str, source: str, rules: dict[str, Rule], end: int) -> None:
+        """Read an element that other pages have, too: the one link it makes is remembered with what is written."""
+        collector, text = self.collector, None
+        if name == "a":
+            short = _SHORT_ANCHOR.match(self._text, end)
+            text = fold(short[1], TEXT_LENGTH) if short else ""
+            if not text:
+                self._read_element(name, attributes(source, simple=True), rules, end)
+                return
+        known = repeats.find(collector.resolve, name, source)
+        if known is not None:
+            collector.add_known(*known, text)
+            return
+        count, steps = len(collector.links), collector.budget.left
+        attrs = attributes(source, simple=True)
+        self._read_element(name, attrs, rules, end)
+        link = collector.links[-1] if len(collector.links) == count + 1 else None
+        if link is not None and link.attribute in {"href", "src"}:
+            made = link, steps - collector.budget.left
+            repeats.keep(collector.resolve, attrs[link.attribute], name, source, made)
 
     def _read_base(self, attrs: dict[str, str]) -> None:
         if not self._based and "href" in attrs:

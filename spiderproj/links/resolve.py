@@ -31,6 +31,7 @@ class Resolver:
     """Resolves the references of one document, each text once.
 
     *encoding* is the document's: non-ASCII characters in a query are sent in it (URL standard, "query state").
+    ``origin`` and ``directory`` are those of the base.
     """
 
     def __init__(self, base: str, encoding: str) -> None:
@@ -47,10 +48,10 @@ class Resolver:
 
     def _set_base(self, base: str) -> None:
         self._base = base
-        self._origin = urls.origin(base)
+        self.origin = urls.origin(base)
         path_end = base.find("?")
         path = base if path_end < 0 else base[:path_end]
-        self._directory = path[: path.rfind("/") + 1]
+        self.directory = path[: path.rfind("/") + 1]
 
     def __call__(self, reference: str) -> tuple[str, Reason | None]:
         """Return the canonical URL and None, or the reference as a short text and why it can never be fetched."""
@@ -68,7 +69,7 @@ class Resolver:
             return self._prefixed(reference)
         path, query = match.groups("")
         if path:
-            target = (self._origin if path[0] == "/" else self._directory) + path + query
+            target = (self.origin if path[0] == "/" else self.directory) + path + query
         elif query:
             return None
         else:  # "" or "#y"
@@ -83,21 +84,21 @@ class Resolver:
             return None
         path, query = match.groups("")
         # After the origin a "/" has to come, else "http://h" + "x" names another host; after "../" none: "..//x".
-        if path.startswith("/") != (prefix is self._origin):
+        if path.startswith("/") != (prefix is self.origin):
             return None
         target = prefix + path + query
         return (target, None) if len(target) <= urls.MAX_URL_LENGTH else None
 
     def _prefix(self, reference: str) -> tuple[str, int]:
         """Return what the rest of *reference*, from the index on, is to be appended to."""
-        if reference.startswith(self._origin):
-            return self._origin, len(self._origin)
+        if reference.startswith(self.origin):
+            return self.origin, len(self.origin)
         if reference.startswith("./"):
-            return self._directory, 2
-        directory, start = self._directory, 0
+            return self.directory, 2
+        directory, start = self.directory, 0
         while start < _MOST_CLIMBED and reference.startswith("../", start):
             start += 3
-            if len(directory) > len(self._origin) + 1:
+            if len(directory) > len(self.origin) + 1:
                 directory = directory[: directory.rfind("/", 0, -1) + 1]
         return directory, start
 
