@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,9 +12,9 @@ import orjson
 from spiderproj.failpoints import failpoint
 from spiderproj.files import json_line
 from spiderproj.files.failures import failure
-from spiderproj.models import Link, LinkRole, Reason
+from spiderproj.models import Reason
 from spiderproj.store import Database
-from spiderproj.store.lines import link_lines
+from spiderproj.store.lines import stored_lines
 from spiderproj.store.targets import Targets
 
 _STORED = "SELECT u.url, p.links FROM page_links AS p JOIN urls AS u ON u.id = p.source ORDER BY p.source"
@@ -51,13 +51,7 @@ def _links(database: Database) -> Iterator[bytes]:
     targets = Targets(database)
     for source, stored in database.execute(_STORED):
         rows = orjson.loads(stored)
-        known = targets.of([row[0] for row in rows])
-        yield link_lines(source, [(_link(row, known[row[0]][0]), known[row[0]][1]) for row in rows])
-
-
-def _link(row: Sequence[str], target: str) -> Link:
-    """Return as much of a stored link as its line tells; role and hint are no part of it."""
-    return Link(target, row[1], row[2], row[3], row[4], LinkRole.NAVIGATION, None)
+        yield stored_lines(source, rows, targets.of([row[0] for row in rows]))
 
 
 def _refused(database: Database, limit: str | None) -> Iterator[Mapping[str, object]]:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from spiderproj.models import Link, LinkRole
 from spiderproj.store.known import Known
-from spiderproj.store.lines import link_lines
+from spiderproj.store.lines import link_lines, stored_lines, target_of
 
 TEXT = st.text(st.characters(codec=None), max_size=20)
 
@@ -25,7 +25,11 @@ def test_lines_are_the_rows(source: str, rows: list[tuple[str, str, str, str, st
         )
         for target, text, tag, attribute, rel, depth in rows
     ]
-    read = [json.loads(line) for line in link_lines(source, made).decode().split("\n")[:-1]]
+    lines = link_lines(source, made)
+    stored = [[number, row[1], *row[2:5]] for number, row in enumerate(rows)]
+    targets = {number: target_of(row[0], row[5], "host", None, "refused", "type") for number, row in enumerate(rows)}
+    assert stored_lines(source, stored, targets) == lines
+    read = [json.loads(line) for line in lines.decode().split("\n")[:-1]]
 
     assert len(read) == len(rows)
     for (target, text, tag, attribute, rel, depth), line in zip(rows, read, strict=True):

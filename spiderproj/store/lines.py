@@ -5,13 +5,17 @@ Serialising each link as a dictionary costs three times as much (bench/page.py).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import Any, TypeAlias
 
 import orjson
 
 from spiderproj.models import Link
 from spiderproj.store.known import Known
+
+Target: TypeAlias = tuple[str, str]
+"""What a line says of a link's target: its URL, and what is known of it, to the end of the line."""
 
 
 def link_lines(source: str, rows: Sequence[tuple[Link, Known]]) -> bytes:
@@ -25,6 +29,22 @@ def link_lines(source: str, rows: Sequence[tuple[Link, Known]]) -> bytes:
             for (link, known), target, text in zip(rows, written[::2], written[1::2], strict=True)
         ]
     ).encode()
+
+
+def stored_lines(source: str, rows: Sequence[Sequence[Any]], targets: Mapping[int, Target]) -> bytes:
+    """Return the same for the *rows* that the store keeps of a page's links, whose *targets* are known by their ids."""
+    head = f'{{"source":{_json(source)},"target":'
+    texts = _written([row[1] for row in rows])
+    pieces = []
+    for (target, _, tag, attribute, rel, *_), text in zip(rows, texts, strict=True):
+        url, known = targets[target]
+        pieces.append(f'{head}{url},"text":"{text}",{_markup(tag, attribute, rel)}{known}')
+    return "".join(pieces).encode()
+
+
+def target_of(url: str, depth: int, level: str, resource_type: str | None, decision: str, reason: str | None) -> Target:
+    """Return what lines say of the target *url*."""
+    return _json(url), _verdict(depth, level, resource_type, decision, reason)
 
 
 def _written(texts: list[str]) -> list[str]:

@@ -1,26 +1,26 @@
-"""Reading many URLs of the store by id, most of them again and again."""
+"""Reading many URLs of the store by id, most of them again and again, as lines of ``links.jsonl`` name them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from spiderproj.store.database import Database
-from spiderproj.store.known import Known
+from spiderproj.store.lines import Target, target_of
 
-_SELECT = "SELECT id, url, verdict, reason, depth, level, type, role FROM urls"
+_SELECT = "SELECT id, url, depth, level, type, verdict, reason FROM urls"
 _AT_ONCE = 400
 _KEPT = 50_000  # about 20 MB
 
 
 class Targets:
-    """URL and what is known of it, by id, with a bounded memory."""
+    """What a line says of a URL, by its id, with a bounded memory."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
-        self._kept: dict[int, tuple[str, Known]] = {}
+        self._kept: dict[int, Target] = {}
 
-    def of(self, ids: Sequence[int]) -> dict[int, tuple[str, Known]]:
-        """Return the URL and the row of each of *ids*; the dictionary may hold others too."""
+    def of(self, ids: Sequence[int]) -> dict[int, Target]:
+        """Return what a line says of each of *ids*; the dictionary may hold others too."""
         missing = [number for number in dict.fromkeys(ids) if number not in self._kept]
         if not missing:
             return self._kept
@@ -34,7 +34,5 @@ class Targets:
     def _load(self, ids: Sequence[int]) -> None:
         marks = ",".join("?" * len(ids))
         statement = f"{_SELECT} WHERE id IN ({marks})"
-        for number, url, *row in self._db.execute(statement, ids):
-            verdict, reason, depth, level, resource_type, role = row
-            known = Known(number, verdict, reason, depth, level, resource_type, role, settled=True)
-            self._kept[number] = (url, known)
+        for number, *row in self._db.execute(statement, ids):
+            self._kept[number] = target_of(*row)
