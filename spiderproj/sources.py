@@ -122,7 +122,7 @@ async def _follow(crawler: Crawler, url: str) -> Response | None:
             return response
         location = response.headers.get(b"Location")
         try:
-            url = urls.canonical((location or b"").decode("utf-8", "replace"), url)
+            url = urls.canonical(urls.from_header(location or b""), url)
         except urls.RefusedURLError:
             return None
     return None

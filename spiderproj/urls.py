@@ -115,6 +115,19 @@ def directory(path: str) -> str:
     return path[: path.rfind("/") + 1]
 
 
+def from_header(value: bytes) -> str:
+    r"""Return the URL reference that a header field holds: bytes beyond ASCII percent-encoded as they came.
+
+    RFC 9110 10.2.2 wants a URI-reference; browsers do the same with what is none.
+
+    >>> from_header(b"/caf\xc3\xa9")
+    '/caf%C3%A9'
+    """
+    if value.isascii():
+        return value.decode("ascii")
+    return "".join([chr(byte) if byte < 0x80 else f"%{byte:02X}" for byte in value])
+
+
 def url_key(url: str) -> int:
     """Return the signed 64-bit xxh3 of a canonical *url*: its key in the store.
 

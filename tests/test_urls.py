@@ -163,3 +163,18 @@ def test_url_key() -> None:
     assert len(set(keys)) == 100
     assert min(keys) < 0 < max(keys)
     assert all(-(1 << 63) <= key < 1 << 63 for key in keys)
+
+
+@pytest.mark.parametrize(
+    ("value", "url"),
+    [
+        (b"/a?b", "http://h/a?b"),
+        ("/caf\u00e9?\u00e9".encode(), "http://h/caf%C3%A9?%C3%A9"),
+        (b"/caf\xe9?\xe9", "http://h/caf%E9?%E9"),
+        ("//b\u00fccher.example/".encode(), "http://xn--bcher-kva.example/"),
+        (b"", "http://h/d/p"),
+    ],
+)
+def test_a_reference_in_a_header(value: bytes, url: str) -> None:
+    """The bytes of a header field name what they say, in whichever encoding: redirects of pages, robots, sitemaps."""
+    assert urls.canonical(urls.from_header(value), "http://h/d/p") == url
