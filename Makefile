@@ -6,7 +6,7 @@ ARGS ?=
 SCRAPYD ?= .scrapyd
 PORT ?= 6800
 
-.PHONY: install dev crawl test nightly lint types bench soak fuzz scrapyd deploy clean
+.PHONY: install render-deps dev crawl test nightly lint types bench soak fuzz scrapyd deploy clean
 
 install: .venv/runtime
 
@@ -17,8 +17,16 @@ dev: .venv/dev
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
 	touch $@
 
-.venv/dev: requirements-dev.txt .venv/runtime
+.venv/dev: requirements-dev.txt requirements-render.txt .venv/runtime
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	touch $@
+
+render-deps: .venv/render
+	@test -x /usr/bin/chromium || apt-get install -y chromium || \
+		{ echo "pages are drawn in Debian's Chromium: apt-get install chromium, as root"; exit 2; }
+
+.venv/render: requirements-render.txt .venv/runtime
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-render.txt
 	touch $@
 
 crawl: .venv/runtime

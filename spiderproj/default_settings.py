@@ -40,6 +40,7 @@ WARN_ON_GENERATOR_RETURN_VALUE = False  # inspects the callback's source for eve
 
 # Ours.
 SPIDERPROJ_ALLOWED_NETWORKS = ""  # networks besides the public ones that may be dialled, e.g. "10.0.0.0/8,fd00::/8"
+SPIDERPROJ_CHROMIUM = "/usr/bin/chromium"  # the browser that pages are drawn in (render)
 SPIDERPROJ_COMMIT_INTERVAL = 0.2  # seconds between commits of the store
 SPIDERPROJ_DISK_RESERVE = 64 * 1024 * 1024  # bytes kept free: with less the crawl stops, saved, with status 5
 SPIDERPROJ_FILE_MAXSIZE = 4 * 1024 * 1024 * 1024  # bytes of a file that is streamed to disk
@@ -51,6 +52,8 @@ SPIDERPROJ_IDLE_TIMEOUT = 20  # seconds without a byte before an answer is given
 SPIDERPROJ_INFLIGHT_BYTES = 64 * 1024 * 1024  # bytes of all answers held in memory at once
 SPIDERPROJ_MAX_LINKS = 50_000  # links kept of one page
 SPIDERPROJ_ORDER = ""  # import path of a function(values) -> number: the first sort key, smaller first
+SPIDERPROJ_RENDER_MEMORY = 1024 * 1024 * 1024  # bytes of the browser's processes; over it the browser is replaced
 SPIDERPROJ_RETRY_AFTER_MAX = 3600  # seconds a Retry-After is honoured for at most
 SPIDERPROJ_ROBOTS_WAIT = 20  # seconds to go on asking for an unreachable robots.txt when nothing else is left
 SPIDERPROJ_STREAM_ABOVE = 1024 * 1024  # bytes above which a file goes to disk while it arrives
+SPIDERPROJ_WARC_SIZE = 1_000_000_000  # bytes after which another WARC file is begun

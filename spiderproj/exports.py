@@ -34,24 +34,30 @@ FROM decisions AS d JOIN urls AS u ON u.id = d.id WHERE d.verdict = 'queued' AND
 """
 
 
-def write_all(database: Database, out: Path, *, limit: str | None = None) -> None:
+def write_all(database: Database, out: Path, *, limit: str | None = None) -> int:
     """Write ``links.jsonl``, ``pages.jsonl`` and ``refused.jsonl``; each replaces the old one when it is whole.
 
     *limit* names the limit that ended the crawl: what is still queued and was never fetched is then
-    refused by ``budget`` for this run.
+    refused by ``budget`` for this run. Returns how many seeds pages link to.
     """
     with database.reading():
-        write_whole(out / "links.jsonl", _links(database))
+        seeds = {number for (number,) in database.execute("SELECT id FROM urls WHERE via IS NULL")}
+        unlinked = set(seeds)
+        write_whole(out / "links.jsonl", _links(database, unlinked))
         write_whole(out / "pages.jsonl", map(json_line, _rows(database, _PAGES)))
         write_whole(out / "refused.jsonl", map(json_line, _refused(database, limit)))
+    return len(seeds) - len(unlinked)
 
 
-def _links(database: Database) -> Iterator[bytes]:
-    """Yield the lines of each page's links, in the order in which the pages were discovered."""
+def _links(database: Database, unlinked: set[int]) -> Iterator[bytes]:
+    """Yield the lines of the links of each page, pages in the order of their discovery; cross off who is linked."""
     targets = Targets(database)
     for source, stored in database.execute(_STORED):
         rows = orjson.loads(stored)
-        yield stored_lines(source, rows, targets.of([row[0] for row in rows]))
+        ids = [row[0] for row in rows]
+        if unlinked:
+            unlinked.difference_update(ids)
+        yield stored_lines(source, rows, targets.of(ids))
 
 
 def _refused(database: Database, limit: str | None) -> Iterator[Mapping[str, object]]:

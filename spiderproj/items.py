@@ -12,6 +12,16 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True, kw_only=True)
+class Rendering:
+    """What drawing a page in a browser came to."""
+
+    sign: str | None  # why it looks drawn by script, None: it does not
+    failure: str | None = None  # why it stands as received, None: it was drawn
+    html: bytes = b""  # as drawn, in UTF-8
+    targets: list[str] = field(default_factory=list)  # where its scripts wanted to go
+
+
+@dataclass(slots=True, kw_only=True)
 class Capture:
     """One fetch of one URL, on its way to the disk and the store.
 
@@ -41,6 +51,7 @@ class Capture:
     content: int | None = None
     path: str | None = None
     duplicate_of: str | None = None
+    rendering: Rendering | None = None
 
     @property
     def size(self) -> int:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from spiderproj import arguments, mediatype, order, scope
+from spiderproj import arguments, default_settings, mediatype, order, rendering, scope
 from spiderproj.addresses import AddressPolicy
 from spiderproj.errors import ArgumentError, SpiderprojError
 from spiderproj.failpoints import failpoint
@@ -31,7 +31,10 @@ from spiderproj.models import CrawlURL, ResourceType
 from spiderproj.patterns import Patterns
 from spiderproj.robots import RobotsState
 from spiderproj.store import Folder, Frontier, Ledger
+from spiderproj.store.folder import WARC
+from spiderproj.store.renderings import Renderings
 from spiderproj.urls import split
+from spiderproj.warc import Warcs
 
 if TYPE_CHECKING:
     from scrapy.http import Headers
@@ -57,9 +60,11 @@ class Job:
         self.home_scheme = split(options.seeds[0]).scheme
         self.login = read_login(options.login) if options.login is not None else None
         self.is_sealed = False  # the crawl is over: nothing more is taken in
-        self.is_ready = self.login is None  # nothing is handed out before the site has let us in
+        # Nothing is handed out before the site has let us in, and the browser has started.
+        self.is_ready = self.login is None and options.render is arguments.Render.NEVER
         self._stream_above = settings.getint("SPIDERPROJ_STREAM_ABOVE")
         _check_networks(settings)
+        _check_browser(options, settings)
         self.scope = build_scope(options, settings)
         self._living = Counter(map(home_of, options.seeds))  # seeds by their home
         self._order = hook(settings, "SPIDERPROJ_ORDER")
@@ -69,6 +74,7 @@ class Job:
             self.out,
             fsync=settings.getbool("SPIDERPROJ_FSYNC"),
             reserve=settings.getint("SPIDERPROJ_DISK_RESERVE"),
+            warcs=_warcs(options, settings) if options.warc else None,
         )
         try:
             self._open()
@@ -83,11 +89,14 @@ class Job:
         self.run_pages = self.run_ended = 0
         self.folder.recover()
         failpoint("open.recovered")
+        if self.options.warc:
+            self.folder.captures.prepare()
         with self.database.reading():
             self._begin()
         self.frontier = Frontier(self.database, worker=f"{os.getpid()}")
         self._rank = order.key_function(self.options.order, self.scope.homes)
         self.ledger = Ledger(self.database, self.frontier, self.scope.judge, self.rank)
+        self.renderings = Renderings(self.database)
         self.seeds_new = [seed for seed in self.options.seeds if self._add_seed(seed)]
         if self.state == "revisit":
             self.ledger.requeue(everything=True)
@@ -109,14 +118,19 @@ class Job:
         before = meta("state")
         self.state = "new" if before is None else "revisit" if before == "finished" else "resumed"
         self.changed_arguments: list[str] = []
+        draws = self.options.render is not arguments.Render.NEVER
+        drew = True
         if (arguments_before := meta("arguments")) is not None:
             options_before = arguments.CrawlOptions.from_json(arguments_before)
+            drew = options_before.render is self.options.render
             self.changed_arguments = arguments.differences(options_before, self.options)
             if options_before.mirror != self.options.mirror:
                 self.state = "resumed"  # the copy changes its form; what it holds is not asked for again
         goes_on = self.state == "resumed" and meta("judges_anew") == "1"
         self.judges_anew = goes_on or bool(self.changed_arguments)  # what pages link to that have not changed, too
         self.database.set_meta("judges_anew", str(int(self.judges_anew)))
+        self.draws_anew = draws and (not drew or (self.state == "resumed" and meta("draws_anew") == "1"))
+        self.database.set_meta("draws_anew", str(int(self.draws_anew)))
         self.database.set_meta("arguments", self.options.to_json())
         self.database.set_meta("state", "running")
         (self.out / "summary.json").unlink(missing_ok=True)  # it says how an earlier run ended
@@ -256,6 +270,7 @@ def hook(settings: BaseSettings, name: str) -> Callable[[Mapping[str, object]], 
 def check(options: CrawlOptions, settings: BaseSettings) -> None:
     """Raise ArgumentError for what an opened job would find wrong: patterns, filter, functions, networks, login."""
     _check_networks(settings)
+    _check_browser(options, settings)
     build_scope(options, settings)
     hook(settings, "SPIDERPROJ_ORDER")
     if options.login is not None:
@@ -269,6 +284,27 @@ def _check_networks(settings: BaseSettings) -> None:
         AddressPolicy(settings.getlist(name))
     except ValueError as error:
         raise ArgumentError(name, settings.get(name), "networks such as 10.0.0.0/8,fd00::/8") from error
+
+
+def _check_browser(options: CrawlOptions, settings: BaseSettings) -> None:
+    """Raise ArgumentError when pages are to be drawn and there is nothing to draw them in."""
+    if options.render is arguments.Render.NEVER:
+        return
+    executable = settings.get("SPIDERPROJ_CHROMIUM") or default_settings.SPIDERPROJ_CHROMIUM  # not loaded yet
+    if (lacks := rendering.missing(executable)) is not None:
+        raise ArgumentError("render", options.render.value, f"never, or {lacks}: make render-deps installs it")
+
+
+def _warcs(options: CrawlOptions, settings: BaseSettings) -> Warcs:
+    """Return what appends to the crawl's WARC files."""
+    size = settings.getint("SPIDERPROJ_WARC_SIZE")
+    if size < 1:
+        raise ArgumentError("SPIDERPROJ_WARC_SIZE", size, "bytes, at least 1")
+    robots = "obey" if settings.getbool("ROBOTSTXT_OBEY") else "ignore"
+    fields = {"isPartOf": options.out.name, "robots": robots, "http-header-user-agent": settings.get("USER_AGENT")}
+    info = "".join(f"{name}: {' '.join(str(value).split())}\r\n" for name, value in fields.items())
+    fsync = settings.getbool("SPIDERPROJ_FSYNC")
+    return Warcs(options.out / WARC, worker=f"{os.getpid()}", max_size=size, info=info, fsync=fsync)
 
 
 def _set_aside(out: Path) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from spiderproj import links, mediatype
 from spiderproj.items import Capture
 from spiderproj.models import CrawlURL, Decision, Link, LinkRole, Page, Reason, ResourceType, Verdict
 from spiderproj.scope import Scope, Source
-from spiderproj.urls import RefusedURLError, canonical
+from spiderproj.urls import RefusedURLError, canonical, from_header
 
 if TYPE_CHECKING:
     from scrapy.http import Response
@@ -35,6 +36,7 @@ class Reader:
         self._max_links = max_links
         self._follow_nofollow = follow_nofollow
         self._token = token
+        self._repeats = links.Repeats()
 
     def capture(self, response: Response, url: CrawlURL) -> Capture:
         """Return the capture that *response* to *url* is; when ``is_unread``, ``read_links`` is still to come."""
@@ -79,12 +81,26 @@ class Reader:
             if page.partial is not None:
                 logger.warning("%s: not all of its links are read: %s", item.url.url, page.partial)
 
+    def read_drawn(self, item: Capture, headers: list[tuple[str, str]]) -> None:
+        """Fill in the links and the title of *item* as a browser has drawn it.
+
+        Links of the page as received that scripts took away stay, behind the others: a page that fails to draw
+        itself must not be less than it was.
+        """
+        if item.rendering is None or not item.rendering.html:
+            return
+        page = self._read_html(item.rendering.html, item.url.url, "utf-8", headers)
+        found = page.links + _targets(item.rendering.targets)
+        known = {link.target for link in found}
+        item.links = (found + [link for link in item.links if link.target not in known])[: self._max_links]
+        item.title = page.title or item.title
+
     def _read_redirect(self, item: Capture, location: str | None) -> None:
         if location is None or not location.strip():
             item.problem = f"HTTP {item.status} without a Location"
             return
         try:
-            item.final_url = canonical(_as_sent(location), item.url.url)
+            item.final_url = canonical(from_header(location.encode("latin-1")), item.url.url)
             problem = None
         except RefusedURLError as error:
             problem = error.reason
@@ -114,21 +130,33 @@ class Reader:
         types = [value for name, value in headers if name == "content-type"]
         charset = mediatype.parse(types).charset if types else None
         if item.type is ResourceType.HTML:
-            return links.read_html(
-                item.body, item.url.url, header_charset=charset, headers=headers,
-                follow_nofollow=self._follow_nofollow, max_links=self._max_links, token=self._token,
-            )  # fmt: skip
+            return self._read_html(item.body, item.url.url, charset, headers)
         if item.type is ResourceType.STYLE:
             return links.read_css(item.body, item.url.url, header_charset=charset, headers=headers)
         if item.media_type == "image/svg+xml":
             return links.read_svg(item.body, item.url.url, header_charset=charset, headers=headers)
         return None
 
+    def _read_html(self, body: bytes, url: str, charset: str | None, headers: list[tuple[str, str]]) -> Page:
+        return links.read_html(
+            body, url, header_charset=charset, headers=headers,
+            follow_nofollow=self._follow_nofollow, max_links=self._max_links, token=self._token, repeats=self._repeats,
+        )  # fmt: skip
+
     def _unwanted(self, item: Capture) -> Decision:
         if item.url.near:
             return Decision(Verdict.REFUSED, Reason.TYPE, f"answer: {item.type} is not wanted near an in-scope page")
         rule = f"answer: {item.type} is not wanted at level {item.url.level}"
         return Decision(Verdict.REFUSED, Reason.TYPE, rule)
+
+
+def _targets(targets: list[str]) -> list[Link]:
+    """Return where scripts wanted to go as links."""
+    found = []
+    for target in targets:
+        with suppress(RefusedURLError):
+            found.append(Link(canonical(target), "", "script", "location", "", LinkRole.NAVIGATION, None))
+    return found
 
 
 def _is_conditional(response: Response) -> bool:
@@ -142,17 +170,3 @@ def _header(headers: list[tuple[str, str]], wanted: str) -> str | None:
         if name == wanted:
             return value
     return None
-
-
-def _as_sent(location: str) -> str:
-    """Return a Location, read as latin-1, as the UTF-8 text it usually is; other bytes stay what they are.
-
-    RFC 9110 10.2.2 wants a URI-reference; browsers percent-encode raw bytes as they came.
-    """
-    if location.isascii():
-        return location
-    raw = location.encode("latin-1")
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError:
-        return "".join(chr(byte) if byte < 0x80 else f"%{byte:02X}" for byte in raw)

@@ -128,13 +128,15 @@ class FrontierScheduler(BaseScheduler):
             "spool_maxsize": self._file_maxsize,
         }
         spider: Any = self._spider
-        headers = self._conditions(leased) if self.job.state != "new" else None
+        asks_anew = self.job.state == "new" or self.job.draws_anew
+        headers = None if asks_anew else self._conditions(leased)
         return Request(leased.url, callback=spider.parse, errback=spider.failed, meta=meta, headers=headers)
 
     def _conditions(self, leased: CrawlURL) -> dict[str, str]:
         """Return the headers that ask for a body only where it has changed (RFC 9110, 13.1)."""
         validators = self.job.ledger.validators(leased)
-        if validators is None:
+        is_unrecorded = self.job.options.warc and self.job.folder.captures.stamp(leased.url) is None
+        if validators is None or is_unrecorded:
             return {}
         named = {"If-None-Match": validators.etag, "If-Modified-Since": validators.last_modified}
         return {name: value for name, value in named.items() if value}

@@ -273,8 +273,8 @@ def test_contradictions(tmp_path: Path, raw: dict[str, str], name: str) -> None:
     assert refusal(tmp_path, raw).name == name
 
 
-UNBUILT = [{"warc": "1"}, {"render": "auto"}, {"window": "+8h"}, {"unique": "learn"},
-           {"unique": "strict"}, {"keywords": "x"}]  # fmt: skip
+UNBUILT = [{"window": "+8h"}, {"unique": "learn"},
+           {"unique": "strict"}]  # fmt: skip
 
 
 @pytest.mark.parametrize("raw", UNBUILT)

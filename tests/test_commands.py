@@ -102,7 +102,7 @@ def test_debug_log_shows_no_error(site: Factory, scrapy: Callable[..., Ran], tmp
 
 
 WRONG = ["mode=everything", "colour=red", "depth=two", "allow=(", "filter=depth <", "select=page:cats", "order=random",
-         "login=/nowhere.toml", "gate=open", "fresh=yes", "warc=1", "seed=ftp://h/", "seed=",
+         "login=/nowhere.toml", "gate=open", "fresh=yes", "warc=yes", "seed=ftp://h/", "seed=",
          "seed=http://u:pw@h/"]  # fmt: skip
 
 

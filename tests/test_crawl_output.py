@@ -217,7 +217,6 @@ async def test_file_and_folder_of_one_name(site: Factory, tmp_path: Path) -> Non
     assert disagreements(done) == []
 
 
-@pytest.mark.xfail(reason="a failed revisit keeps the row of the earlier fetch and adds a refusal", strict=True)
 @pytest_twisted.ensureDeferred
 async def test_a_failed_revisit(site: Factory, tmp_path: Path) -> None:
     """A page that could be had once and not again has one verdict."""
@@ -229,7 +228,6 @@ async def test_a_failed_revisit(site: Factory, tmp_path: Path) -> None:
     assert disagreements(done) == []
 
 
-@pytest.mark.xfail(reason="seeds that pages link to are not counted among the links", strict=True)
 @pytest_twisted.ensureDeferred
 async def test_links_are_counted_once_a_target(site: Factory, tmp_path: Path) -> None:
     """``links`` is the number of distinct targets in links.jsonl, those that are seeds among them."""

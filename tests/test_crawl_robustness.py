@@ -239,7 +239,7 @@ WRONG: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({"mode": "al"}, ("mode='al'", "all")),
     ({"sede": "x"}, ("sede", "seed")),
     ({"depth": "-1"}, ("depth='-1'",)),
-    ({"warc": "1"}, ("warc", "not built")),
+    ({"warc": "yes"}, ("warc='yes'", "0")),
     ({"settings": {"SPIDERPROJ_FILTER": "no.such"}}, ("SPIDERPROJ_FILTER", "no.such")),
     ({"settings": {"SPIDERPROJ_ORDER": "os.sep"}}, ("SPIDERPROJ_ORDER", "os.sep")),
     ({"settings": {"SPIDERPROJ_ALLOWED_NETWORKS": "10.0.0.0/8 fd00::/8"}}, ("SPIDERPROJ_ALLOWED_NETWORKS", "fd00::/8")),

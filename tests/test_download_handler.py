@@ -442,7 +442,7 @@ async def test_a_proxy_is_left_to_scrapy(monkeypatch: pytest.MonkeyPatch) -> Non
             """Note the end."""
             taken.append("closed")
 
-    monkeypatch.setattr(handler_module, "HTTP11DownloadHandler", Proxied)
+    monkeypatch.setattr(handler_module, "_FOR_PROXIES", Proxied)
     async with client(SPIDERPROJ_ALLOWED_NETWORKS="") as asked:
         await asked.get("http://example.org/", meta={"proxy": "http://127.0.0.1:3128"})
         for url in ("http://10.0.0.1/", "http://localhost/", "http://[::1]/"):

@@ -43,7 +43,8 @@ REVISIT = {  # places that matter when there is an earlier copy; for some of the
     "store.content": "",
 }
 MIRROR = [place for place in PLACES if place.startswith("original.")]
-NEW = [p for p in PLACES if p not in ("body.bring_back", "body.keep", "body.kept", "body.remove", *MIRROR)]
+WARC = [place for place in PLACES if place.startswith(("warc.", "wacz."))]  # tests/test_warc_kills.py
+NEW = [p for p in PLACES if p not in ("body.bring_back", "body.keep", "body.kept", "body.remove", *MIRROR, *WARC)]
 
 
 @pytest.fixture(scope="module")
@@ -64,10 +65,12 @@ def finished(starter: Starter, tmp_path_factory: pytest.TempPathFactory) -> Iter
         yield site, out
 
 
-def run(starter: Starter, site: Site, out: Path, failpoint: str = "", *, mirror: str = "0", **settings: str) -> int:
+def run(
+    starter: Starter, site: Site, out: Path, failpoint: str = "", *, mirror: str = "0", warc: str = "0", **settings: str
+) -> int:
     """Crawl *site* into *out* and return the exit status."""
     messages = out.with_name("messages.txt")
-    line = [*small_site.arguments(site, out, **settings), "-a", f"mirror={mirror}"]
+    line = [*small_site.arguments(site, out, **settings), "-a", f"mirror={mirror}", "-a", f"warc={warc}"]
     code = starter.start(line, messages, failpoint).wait(60)
     assert code in (0, KILLED), messages.read_text("utf-8", "replace")[-3000:]
     return code

@@ -183,7 +183,7 @@ ARGUMENTS: tuple[Argument, ...] = (
         name="keywords",
         read=prose,
         values="text",
-        meaning="Goes into `__doc.txt` at the root of the copy, beside the words found by the crawl.",
+        meaning="Goes into `__doc.txt` of the copy, beside the words of the crawl; `scrapy topics` searches them.",
     ),
     Argument(
         name="out",
@@ -202,12 +202,9 @@ ARGUMENTS: tuple[Argument, ...] = (
 )
 
 NOT_YET: dict[str, frozenset[str]] = {
-    "warc": frozenset({"0"}),
-    "render": frozenset({"never"}),
     "window": frozenset(),
     "window_end": frozenset(),
     "unique": frozenset({"off", "exact"}),
-    "keywords": frozenset(),
 }
 """Arguments whose function is not built yet, each with the values that work all the same."""
 

@@ -13,9 +13,7 @@ from itertools import chain
 
 import webencodings
 
-from spiderproj.prescan import css_label, declared_labels
-
-__all__ = ["codec_for", "css_charset", "decode", "decode_css", "encode_query"]
+from spiderproj.charset.prescan import css_label, declared_labels
 
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16be"), (b"\xff\xfe", "utf-16le"))
 _UTF16_XML = ((b"<\0?\0x\0", "utf-16le"), (b"\0<\0?\0x", "utf-16be"))

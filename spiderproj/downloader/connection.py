@@ -55,6 +55,8 @@ class Connection(asyncio.Protocol):
         self._exchange = exchange
         self._waiter = waiter = asyncio.get_running_loop().create_future()
         exchange.begin()
+        if exchange.tape is not None:
+            exchange.tape.begin(self.address)
         self._transport.write(payload)
         return waiter
 

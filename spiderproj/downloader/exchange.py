@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from spiderproj.http1 import Head
+    from spiderproj.warc import Tape
 
 MAX_DRAINED = 64 * 1024
 """Longest unwanted body that is read to its end, so that the connection can be kept ..."""
@@ -42,6 +43,7 @@ class Exchange:
 
     *on_head*, when given, is called at the headers: it may set ``spool`` and ``max_size``, and call ``stop``.
     ``over``: nothing more is read. ``whole``: all of the answer came. ``flags``: as Decoder's.
+    ``tape``, when one is set, gets every byte as it comes.
     """
 
     # Defaults live in the class: an exchange is made for every request, and few of these ever change.
@@ -51,6 +53,7 @@ class Exchange:
     size = 0  # bytes of body after decoding
     flags: frozenset[str] = frozenset()
     spool: Spool | None = None
+    tape: Tape | None = None
     stopped: Exception | None = None
     over = False
     whole = False
@@ -99,6 +102,8 @@ class Exchange:
     def feed(self, data: bytes) -> None:
         """Take *data* from the connection; raises FetchError, or what the spool raises."""
         self.received += len(data)
+        if self.tape is not None:
+            self.tape.write(data)
         try:
             body = self.parser.feed(data)
             if self.head is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import resource
 import time
@@ -13,7 +14,7 @@ import orjson
 from scrapy import signals
 from scrapy.utils.defer import _schedule_coro
 
-from spiderproj import exports, mirror
+from spiderproj import archive, exports, front, mirror
 from spiderproj.errors import DiskFullError, SpiderprojError
 from spiderproj.scheduler import PARKED
 from spiderproj.store.figures import Figures, figures
@@ -52,13 +53,13 @@ class Summary:
         if self._job.failure is not None:
             self._stop(self._job.failure)
 
-    def spider_closed(self, reason: str) -> None:
+    async def spider_closed(self, reason: str) -> None:
         """Write the end of the crawl, whatever ended it."""
         spider: Any = self._crawler.spider
         job = self._job
         spider.exit_status = 1
         try:
-            spider.summary = self._finish(reason)
+            spider.summary = await self._finish(reason)
             spider.exit_status = _status(reason, spider.summary)
         except SpiderprojError as error:
             job.failure = job.failure or error
@@ -68,7 +69,7 @@ class Summary:
             spider.exit_status = job.failure.exit_status
             logger.error("%s", job.failure)
 
-    def _finish(self, reason: str) -> dict[str, object]:
+    async def _finish(self, reason: str) -> dict[str, object]:
         """Write the results, and only then the final state: what says "finished" is whole."""
         job = self._job
         job.seal()
@@ -76,7 +77,10 @@ class Summary:
         found = figures(job.database)
         limit = reason if reason.startswith("closespider") else None
         try:
-            exports.write_all(job.database, job.out, limit=limit)
+            linked_seeds = exports.write_all(job.database, job.out, limit=limit)
+            found = found._replace(links=found.links + linked_seeds)
+            front.write_front(job.folder, job.options, found)
+            await self._archive()
         except DiskFullError as error:  # the lines as they were appended stay
             job.failure = job.failure or error
         state = "finished" if reason == "finished" and job.failure is None else "stopped"
@@ -90,6 +94,13 @@ class Summary:
         for name, count in found.refused.items():
             logger.info("Refused (%s): %d", name, count)
         return summary
+
+    async def _archive(self) -> None:
+        """Make the WACZ, beside the event loop: it may take minutes, and a signal must be heard."""
+        job = self._job
+        if job.options.warc and job.failure is None:
+            reserve = self._crawler.settings.getint("SPIDERPROJ_DISK_RESERVE")
+            await asyncio.to_thread(archive.write_archive, job.out, job.options.seeds[0], reserve=reserve)
 
     def _form(self) -> References | None:
         """Bring the files into the form that ``mirror`` asks for; return the audit of a copy that opens from disk."""
@@ -128,6 +139,7 @@ class Summary:
         for group, counts in (
             ("refused", found.refused),
             ("errors", found.errors),
+            ("unrendered", found.unrendered),
             ("requests", _by_method(self._job.counts)),
             ("gate", asdict(self._job.gate.counts)),
         ):

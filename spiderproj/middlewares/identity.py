@@ -39,9 +39,11 @@ class IdentityMiddleware:
         return cls(job, headers, with_cookies=settings.getbool("COOKIES_ENABLED"))
 
     async def process_request(self, request: Request) -> None:
-        """Add the headers that the request does not have yet."""
+        """Add the headers that the request does not have yet; nothing of ours but these to one that is anonymous."""
         for name, value in self._headers:
             request.headers.setdefault(name, value)
+        if "anonymous" in request.meta:
+            return
         if self._login is not None:
             for own_name, own_value in headers_for(request.url, self._login):
                 request.headers[own_name] = own_value
@@ -50,6 +52,8 @@ class IdentityMiddleware:
 
     async def process_response(self, request: Request, response: Response) -> Response:
         """Keep the cookies of an answer."""
-        if self._jar is not None and (values := response.headers.getlist(b"Set-Cookie")):
+        if self._jar is None or "anonymous" in request.meta:
+            return response
+        if values := response.headers.getlist(b"Set-Cookie"):
             self._jar.store(request.url, [value.decode("latin-1") for value in values], time.time())
         return response

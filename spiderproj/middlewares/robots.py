@@ -57,8 +57,8 @@ class RobotsMiddleware:
         return cls(crawler, token, settings.getfloat("SPIDERPROJ_ROBOTS_WAIT"), settings.getfloat("DOWNLOAD_TIMEOUT"))
 
     async def process_request(self, request: Request) -> None:
-        """Let a crawl request through when its origin's rules do; other requests are not judged here."""
-        if LEASE not in request.meta:
+        """Let a request through when its origin's rules do: one of the crawl, or of a page that is drawn."""
+        if LEASE not in request.meta and "obeys_robots" not in request.meta:
             return
         origin = urls.origin(request.url)
         state = self._states.get(origin) or self._job.robots_state(origin)
@@ -122,7 +122,7 @@ class RobotsMiddleware:
             if response is None:
                 return state.failed(time.time())
             location = response.headers.get(b"Location")
-            target = redirect_target(url, response.status, location.decode("latin-1") if location else None, hops)
+            target = redirect_target(url, response.status, urls.from_header(location) if location else None, hops)
             if target is None:
                 return state.answered(response.status, response.body, time.time())
             url, hops = target, hops + 1

@@ -63,8 +63,13 @@ class FilesPipeline:
 
 
 def _links_digest(item: Capture) -> int:
-    """Return a number for what the body's references resolve to: equal bytes elsewhere may mean other pages."""
-    if not item.links:
+    """Return a number for what the body's references resolve to: equal bytes elsewhere may mean other pages.
+
+    What a browser drew of it counts too: the pages of an application drawn by script are all the same bytes.
+    """
+    drawn = item.rendering.html if item.rendering is not None else b""
+    if not item.links and not drawn:
         return 0
-    value = xxhash.xxh3_64_intdigest("\n".join([link.target for link in item.links]).encode("utf-8", "replace"))
+    targets = "\n".join([link.target for link in item.links]).encode("utf-8", "replace")
+    value = xxhash.xxh3_64_intdigest(targets + drawn)
     return value - (1 << 64) if value >> 63 else value

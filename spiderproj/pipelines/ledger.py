@@ -13,7 +13,7 @@ from spiderproj.errors import SpiderprojError
 from spiderproj.extensions.watchdog import working_on
 from spiderproj.files import json_line
 from spiderproj.items import Capture, LinkItem
-from spiderproj.models import Decision, Reason, Verdict
+from spiderproj.models import Decision, Verdict
 from spiderproj.scope import Source
 from spiderproj.store import LinkRow, Outcome
 from spiderproj.store.ledger import PART
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from spiderproj.job import Job
 
 _FETCHED = Decision(Verdict.FETCHED, None, "")
+_GONE = frozenset({404, 410})
+"""Answers that say what the page is now: there is none. No other that is not a whole body says anything about it."""
 
 
 class LedgerPipeline:
@@ -68,8 +70,7 @@ class LedgerPipeline:
         elif item.refusal is not None:
             self._job.ledger.refuse(item.url, item.refusal, item.type)
         elif item.status == 0:
-            decision = Decision(Verdict.REFUSED, Reason.ERROR, item.problem or "no answer")
-            self._job.ledger.refuse(item.url, decision)
+            self._job.ledger.record_failure(item.url, _outcome(item))
         else:
             return self._record(item, await self._decide(item))
         return []
@@ -87,25 +88,24 @@ class LedgerPipeline:
         return rows
 
     def _record(self, item: Capture, rows: list[LinkRow]) -> list[LinkRow]:
-        outcome = Outcome(
-            status=item.status,
-            fetched_at=item.fetched_at,
-            seconds=item.seconds,
-            final_url=item.final_url,
-            type=item.type,
-            content_type=item.content_type,
-            size=item.size,
-            content=item.content,
-            duplicate=item.duplicate_of is not None,
-            etag=item.etag,
-            last_modified=item.last_modified,
-            title=item.title,
-            error=item.problem,
-        )
-        self._job.ledger.record_decided(item.url, outcome, rows, _FETCHED)
+        ledger, outcome = self._job.ledger, _outcome(item)
+        if item.problem is not None and item.digest is None and item.status not in _GONE:
+            ledger.record_failure(item.url, outcome, rows)
+        else:
+            ledger.record_decided(item.url, outcome, rows, _FETCHED)
+        self._keep_rendering(item)
         self._job.lines["pages"].append(json_line(page_line(item)))
         self._job.lines["links"].append(link_lines(item.url.url, rows))
         return rows
+
+    def _keep_rendering(self, item: Capture) -> None:
+        """Keep the page as drawn, one of several that are the same once; a new body ends what was drawn of the old."""
+        drawn, kept = item.rendering, self._job.renderings
+        if drawn is not None:
+            html = drawn.html if item.duplicate_of is None else b""
+            kept.keep(item.url.id, drawn.sign, drawn.failure, html)
+        elif item.content is not None:
+            kept.forget(item.url.id)
 
     async def _feed(self, item: Capture, rows: list[LinkRow]) -> None:
         """Hand the links to the feeds, which listen for scraped items."""
@@ -116,6 +116,24 @@ class LedgerPipeline:
                 response=None,
                 spider=self._crawler.spider,
             )
+
+
+def _outcome(item: Capture) -> Outcome:
+    return Outcome(
+        status=item.status,
+        fetched_at=item.fetched_at,
+        seconds=item.seconds,
+        final_url=item.final_url,
+        type=item.type,
+        content_type=item.content_type,
+        size=item.size,
+        content=item.content,
+        duplicate=item.duplicate_of is not None,
+        etag=item.etag,
+        last_modified=item.last_modified,
+        title=item.title,
+        error=item.problem,
+    )
 
 
 def page_line(item: Capture) -> dict[str, object]:

@@ -8,5 +8,17 @@ changes.
 from spiderproj.rewrite.documents import rewrite_css, rewrite_html, rewrite_svg
 from spiderproj.rewrite.edits import Known, Resolve
 from spiderproj.rewrite.relative import Relative, relative_reference
+from spiderproj.rewrite.task import Form, Rewriter, Task
 
-__all__ = ["Known", "Relative", "Resolve", "relative_reference", "rewrite_css", "rewrite_html", "rewrite_svg"]
+__all__ = [
+    "Form",
+    "Known",
+    "Relative",
+    "Resolve",
+    "Rewriter",
+    "Task",
+    "relative_reference",
+    "rewrite_css",
+    "rewrite_html",
+    "rewrite_svg",
+]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from spiderproj import charset
 from spiderproj.links.budget import Budget
 from spiderproj.links.markup import ALL_TAGS, start_tags
-from spiderproj.prescan import PRESCAN_BYTES, css_label, declared_labels
 
 if TYPE_CHECKING:
     from spiderproj.rewrite.edits import Edits
@@ -37,7 +36,7 @@ def declare_html(edits: Edits) -> None:
 def declare_xml(edits: Edits) -> None:
     """Let XML declare the encoding of its view, unless it does so already or needs not."""
     view = edits.view
-    label = _XML_ENCODING.match(view.text[:PRESCAN_BYTES])
+    label = _XML_ENCODING.match(view.text[: charset.PRESCAN_BYTES])
     known = charset.codec_for(label[1]) if label else "utf-8"
     if _is_plain(edits) or known == view.encoding:
         return
@@ -45,7 +44,7 @@ def declare_xml(edits: Edits) -> None:
         edits.replace(0, 0, "\ufeff")
     elif label:
         edits.replace(*label.span(1), view.encoding)
-    elif start := _XML.match(view.text[:PRESCAN_BYTES]):
+    elif start := _XML.match(view.text[: charset.PRESCAN_BYTES]):
         edits.replace(start.end(), start.end(), f' encoding="{view.encoding}"')
     else:
         edits.replace(0, 0, f'<?xml version="1.0" encoding="{view.encoding}"?>')
@@ -54,7 +53,7 @@ def declare_xml(edits: Edits) -> None:
 def declare_css(edits: Edits) -> None:
     """Let a style sheet declare the encoding of its view, unless it does so already."""
     view = edits.view
-    label = css_label(view.body)
+    label = charset.css_label(view.body)
     if _is_plain(edits) or charset.css_charset(view.body) == view.encoding:
         return
     if view.unit == 2:
@@ -73,7 +72,7 @@ def _is_plain(edits: Edits) -> bool:
 
 def _declared(body: bytes) -> str | None:
     """Return the encoding that a browser takes from the first bytes of HTML."""
-    for label in declared_labels(body):
+    for label in charset.declared_labels(body):
         name = charset.codec_for(label)
         if name is not None:
             return "utf-8" if name.startswith("utf-16") else "windows-1252" if name == "x-user-defined" else name

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from scrapy import Spider
+from scrapy.utils.misc import build_from_crawler, load_object
 
-from spiderproj.arguments import CrawlOptions, parse_arguments
+from spiderproj.arguments import CrawlOptions, Render, parse_arguments
 from spiderproj.downloader.errors import NotNowError
 from spiderproj.errors import SpiderprojError
 from spiderproj.extensions.watchdog import working_on
@@ -32,7 +33,12 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
+    from spiderproj.browser.renderer import Renderer
+
 logger = logging.getLogger(__name__)
+
+_RENDERER = "spiderproj.browser.renderer.Renderer"
+"""Imported only where pages are drawn: it needs what `make render-deps` installs."""
 
 _LASTING = frozenset({"private-address", "bad-port", "tls", "too-large", "too-many-headers", "bomb", "bad-request"})
 """Kinds of failure that another try would meet again."""
@@ -70,6 +76,14 @@ class SiteSpider(Spider):
         )
 
     @cached_property
+    def renderer(self) -> Renderer | None:
+        """What draws pages, None when no page is drawn: a browser is there only where it is asked for."""
+        if self.options.render is Render.NEVER:
+            return None
+        renderer: Renderer = build_from_crawler(load_object(_RENDERER), self.crawler)
+        return renderer
+
+    @cached_property
     def _reading(self) -> asyncio.Lock:
         """Who holds it reads a large page."""
         return asyncio.Lock()
@@ -81,8 +95,11 @@ class SiteSpider(Spider):
         return [(parts.host, port_number(parts)) for parts in map(split, seeds)]
 
     async def start(self) -> AsyncIterator[Any]:
-        """Sign in and read sitemaps; the seeds are in the frontier already."""
+        """Start the browser, sign in and read sitemaps; the seeds are in the frontier already."""
         try:
+            if self.renderer is not None:
+                await self.renderer.open()
+                self.job.is_ready = self.job.login is None
             await sign_in(self.crawler, self.job)
             await read_sitemaps(self.crawler, self.job)
         except SpiderprojError as error:
@@ -102,6 +119,8 @@ class SiteSpider(Spider):
             return self._read_beside(item, response)
         if Source.of(url).is_seed and item.final_url is not None and (home := moved_home(url.url, item.final_url)):
             self.job.move_home(url.url, home)
+        if self.renderer is not None and self.renderer.wants(item):
+            return self._draw(item, response, self.renderer)
         return [item]
 
     async def _read_beside(self, item: Capture, response: Response) -> list[Capture]:
@@ -109,6 +128,19 @@ class SiteSpider(Spider):
         try:
             async with self._reading:
                 await asyncio.to_thread(self.reader.read_links, item, response.meta["raw_headers"])
+            if self.renderer is not None and self.renderer.wants(item):
+                return await self._draw(item, response, self.renderer)
+        except Exception as error:  # noqa: BLE001 - a bad page never stops a crawl
+            return [_unreadable(item.url, error)]
+        return [item]
+
+    async def _draw(self, item: Capture, response: Response, renderer: Renderer) -> list[Capture]:
+        """Draw a page in the browser and read it again as it is drawn."""
+        headers = response.meta["raw_headers"]
+        try:
+            await renderer.draw(item, headers)
+            async with self._reading:
+                await asyncio.to_thread(self.reader.read_drawn, item, headers)
         except Exception as error:  # noqa: BLE001 - a bad page never stops a crawl
             return [_unreadable(item.url, error)]
         return [item]

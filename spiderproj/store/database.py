@@ -181,7 +181,11 @@ class Database:
         if version == 0 and not read_only and not self._connection.execute("SELECT 1 FROM sqlite_master").fetchone():
             failpoint("store.schema")
             self._connection.executescript(f"BEGIN; {schema.TABLES} PRAGMA user_version = {schema.VERSION}; COMMIT;")
-        elif version != schema.VERSION:
+            return
+        while version in schema.UPGRADES and not read_only:
+            upgrade, version = schema.UPGRADES[version], version + 1
+            self._connection.executescript(f"BEGIN; {upgrade} PRAGMA user_version = {version}; COMMIT;")
+        if version != schema.VERSION:
             raise StoreDamagedError(
                 f"{self.path} has schema version {version}, this program reads {schema.VERSION}: "
                 "use the version of spiderproj that wrote it, or start over with -a fresh=1"

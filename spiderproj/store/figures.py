@@ -19,11 +19,14 @@ class Figures(NamedTuple):
     files: int  # bodies on disk
     bytes: int  # of these bodies
     duplicates: int  # pages whose body another URL had brought already
-    links: int  # distinct URLs that pages link to
+    links: int  # distinct URLs that pages link to, but for seeds
     links_total: int  # links on all pages
     refused: dict[str, int]  # by reason
     errors: dict[str, int]  # by kind
     pending: int
+    script_pages: int  # pages that look drawn by script
+    rendered: int  # pages drawn in a browser
+    unrendered: dict[str, int]  # pages that were to be drawn, and stand as received, by what went wrong
 
 
 def figures(database: Database) -> Figures:
@@ -42,4 +45,8 @@ def figures(database: Database) -> Figures:
                                       " GROUP BY reason ORDER BY 2 DESC").fetchall()),
         errors=dict(database.execute(_ERRORS).fetchall()),
         pending=scalar("SELECT count(*) FROM frontier"),
+        script_pages=scalar("SELECT count(*) FROM renderings WHERE sign IS NOT NULL"),
+        rendered=scalar("SELECT count(*) FROM renderings WHERE failure IS NULL"),
+        unrendered=dict(database.execute("SELECT failure, count(*) FROM renderings WHERE failure IS NOT NULL"
+                                         " GROUP BY failure").fetchall()),
     )  # fmt: skip

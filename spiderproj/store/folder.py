@@ -1,11 +1,12 @@
-"""What a crawl keeps on disk - store, bodies, JSON lines - committed together, so that after a kill they agree.
+"""What a crawl keeps on disk - store, bodies, JSON lines, WARC - committed together, so that after a kill they agree.
 
-The order at a commit: lines out, their lengths noted in the store, one transaction, then the journal of bodies cleared
-and replaced bodies dropped. Whatever ends before that transaction is undone by the next ``recover``.
+The order at a commit: lines and records out, their lengths noted in the store, one transaction, then the journal of
+bodies cleared and replaced bodies dropped. Whatever ends before that transaction is undone by the next ``recover``.
 """
 
 from __future__ import annotations
 
+import logging
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -14,16 +15,26 @@ from spiderproj.failpoints import failpoint
 from spiderproj.files import FileStore, LineFile, Spool, free_space, prepare
 from spiderproj.files.bodies import ENGINE
 from spiderproj.files.output import FILES
+from spiderproj.store.captures import Captures
 from spiderproj.store.database import Database
 from spiderproj.store.journal import Journal
+from spiderproj.warc import Warcs
+
+logger = logging.getLogger(__name__)
+
+WARC = "warc"
+"""The folder of the WARC files in an output folder."""
 
 _LINES = ("links", "pages")
 
 
 class Folder:
-    """The output folder *out*, locked and open; ``recover`` comes before anything else. ``close`` lets go of it."""
+    """The output folder *out*, locked and open; ``recover`` comes before anything else. ``close`` lets go of it.
 
-    def __init__(self, out: Path, *, fsync: bool, reserve: int) -> None:
+    *warcs* is what appends to WARC files; without it they are only kept in step with the store.
+    """
+
+    def __init__(self, out: Path, *, fsync: bool, reserve: int, warcs: Warcs | None = None) -> None:
         self.out = out
         self._reserve = reserve
         self._kept: list[str] = []  # bodies replaced since the last commit
@@ -39,13 +50,18 @@ class Folder:
             for name in _LINES:
                 self.lines[name] = LineFile(out / f"{name}.jsonl")
                 opened.callback(self.lines[name].close)
+            self.warcs = warcs or Warcs(out / WARC)
+            opened.callback(self.warcs.close)
+            self.captures = Captures(self.database)
             self._opened = opened.pop_all()
 
     def recover(self) -> None:
         """Bring bodies and lines back to the last commit: after a kill, and after a write that failed."""
         self.database.rollback()
-        if self.database.meta("state") is None and any(lines.size for lines in self.lines.values()):
-            raise self.database.damaged("it knows of no crawl, but there are lines of one")
+        if self.database.meta("state") is None and (
+            any(lines.size for lines in self.lines.values()) or self.warcs.exist()
+        ):
+            raise self.database.damaged("it knows of no crawl, but there are lines or records of one")
         for name in self.files.kept():
             if (path := self._replaced(name)) is not None:
                 self.files.bring_back(name, path)
@@ -59,6 +75,10 @@ class Folder:
             for name, lines in self.lines.items():
                 offset = self.database.meta(f"offset.{name}")
                 lines.truncate_to(int(offset) if offset else None)
+            noted = self.captures.noted()
+        for name, size in self.warcs.recover(noted).items():
+            logger.warning("%s is shorter than it was: what lay behind byte %d is lost", self.warcs.folder / name, size)
+            self.captures.cut(name, size)
 
     def store(self, path: str, digest: bytes, body: bytes | Spool) -> None:
         """Put *body*, of this *digest*, at *path*; another one that is there comes back if no commit follows."""
@@ -77,6 +97,7 @@ class Folder:
         """Make everything so far last; OutputError, DiskFullError or StoreDamagedError when it does not."""
         for name, lines in self.lines.items():
             self.database.set_meta(f"offset.{name}", str(lines.flush()))
+        self.captures.note(self.warcs.flush())
         failpoint("commit.noted")
         self.database.commit()
         self.journal.clear()

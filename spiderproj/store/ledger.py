@@ -33,6 +33,7 @@ _KEYS_A_QUERY = 400
 _ROWS_AT_ONCE = 5000
 _RETRIED = (Reason.ERROR.value, Reason.ROBOTS.value, Reason.WINDOW.value, Reason.BUDGET.value)
 
+_FETCHED = Decision(Verdict.FETCHED, None, "")
 
 _VALIDATORS = (
     "SELECT f.etag, f.last_modified FROM urls AS u JOIN fetches AS f ON f.id = u.fetch"
@@ -135,10 +136,24 @@ class Ledger:
             self._keep_links(url.id, rows)
         elif outcome.content is not None:
             self._db.write("DELETE FROM page_links WHERE source = ?", (url.id,))
-        self._end(url, outcome, decision)
+        self._settle(url, decision, outcome.type, self._add_fetch(url, outcome))
 
-    def _end(self, url: CrawlURL, outcome: Outcome, decision: Decision) -> None:
-        """Write the fetch and the end of the lease."""
+    def record_failure(self, url: CrawlURL, outcome: Outcome, rows: Sequence[LinkRow] = ()) -> None:
+        """Write an *outcome* whose error may pass, and the end of the lease.
+
+        What is stored of the URL stays its current fetch, and the failure is in its history. A URL of which nothing is
+        stored is fetched, with its error, when a server answered, and refused when none did.
+        """
+        if self._db.execute(_LAST_GOOD, (url.id,)).fetchone() is not None:
+            self._add_fetch(url, outcome)
+            self._settle(url, _FETCHED, None, None)
+        elif outcome.status:
+            self.record_decided(url, outcome, rows, _FETCHED)
+        else:
+            self.refuse(url, Decision(Verdict.REFUSED, Reason.ERROR, outcome.error or "no answer"))
+
+    def _add_fetch(self, url: CrawlURL, outcome: Outcome) -> int:
+        """Write a row of ``fetches``; return its id."""
         fetch = self._next_fetch
         self._next_fetch += 1
         failpoint("store.fetch")
@@ -148,7 +163,7 @@ class Ledger:
              outcome.content_type, outcome.size, outcome.content, outcome.duplicate, outcome.etag,
              outcome.last_modified, outcome.title, outcome.error),
         )  # fmt: skip
-        self._settle(url, decision, outcome.type, fetch)
+        return fetch
 
     def validators(self, url: CrawlURL) -> Validators | None:
         """Return what a conditional request may ask with: only while the body they speak of is stored."""
@@ -169,7 +184,7 @@ class Ledger:
             content=row[3], duplicate=bool(row[4]), etag=row[5], last_modified=row[6], title=row[7],
         )  # fmt: skip
         rows = self.decide(Source.of(url), self._links_of(url.id)) if anew else []
-        self._end(url, outcome, Decision(Verdict.FETCHED, None, ""))
+        self._settle(url, _FETCHED, resource_type, self._add_fetch(url, outcome))
         return rows
 
     def refuse(self, url: CrawlURL, decision: Decision, answered: ResourceType | None = None) -> None:

@@ -11,10 +11,11 @@ import orjson
 from spiderproj.store.database import Database
 
 _DOCUMENTS = """
-SELECT c.path, c.digest, u.url, f.type, f.content_type, p.links, r.signature, r.form
+SELECT c.path, c.digest, u.url, f.type, f.content_type, p.links, r.signature, r.form, u.id, g.digest
 FROM contents AS c JOIN urls AS u ON u.id = c.url
     JOIN fetches AS f ON f.id = (SELECT max(id) FROM fetches WHERE url = c.url AND content = c.id)
     LEFT JOIN page_links AS p ON p.source = c.url LEFT JOIN rewrites AS r ON r.path = c.path
+    LEFT JOIN renderings AS g ON g.url = c.url AND g.body IS NOT NULL
 WHERE c.path > ? AND f.type IN ('html', 'style', 'image') ORDER BY c.path LIMIT ?
 """
 _REWRITTEN = """
@@ -38,6 +39,8 @@ class Document(NamedTuple):
     links: str | None  # a row of page_links
     signature: int | None  # of all that its form depends on, when it was made
     form: bytes | None  # xxh3 of the rewritten form, empty when that is uncertain; None: as received
+    source: int  # the id of url
+    drawn: int | None  # the digest of its rendering, which the copy shows in its place
 
 
 class References(NamedTuple):

@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-VERSION = 1
+VERSION = 2
+
+_RENDERINGS = """
+CREATE TABLE renderings (
+    url INTEGER PRIMARY KEY REFERENCES urls (id),
+    sign TEXT,
+    failure TEXT,
+    digest INTEGER NOT NULL,
+    body BLOB
+);
+"""
+
+UPGRADES = {1: _RENDERINGS}
+"""What makes a store of a version one of the next."""
 
 TABLES = """
 CREATE TABLE meta (
@@ -117,3 +130,4 @@ CREATE VIEW decisions AS
     SELECT urls.id, urls.url, urls.verdict, urls.reason, urls.rule, urls.depth, urls.level, urls.type, via.url AS via
     FROM urls LEFT JOIN urls AS via ON via.id = urls.via;
 """
+TABLES += _RENDERINGS

@@ -1,0 +1,151 @@
+"""The front of a copy, made from its store at the end of a run: ``__doc.txt`` and ``index.html``."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from spiderproj import landing, mediatype, topics
+from spiderproj.errors import OutputError, UnsafePathError
+from spiderproj.exports import write_whole
+from spiderproj.store.destinations import Destinations
+from spiderproj.store.inventory import Inventory, StoredPage
+
+if TYPE_CHECKING:
+    from spiderproj.arguments import CrawlOptions
+    from spiderproj.files import FileStore
+    from spiderproj.store import Folder
+    from spiderproj.store.figures import Figures
+
+LANDING: Final = "index.html"
+"""The landing page, at the root of the output folder: bodies lie below ``files/``."""
+
+_PAGES: Final = 10_000  # whose titles are read
+_SAMPLE: Final = 200  # of them, evenly, whose headings are
+_SECONDS: Final = 0.5  # for the headings, on a disk however slow
+_TITLE, _HEADINGS, _LINK = 3, 2, 1  # points
+_SHOWN_WORDS: Final = 30
+
+
+def write_front(folder: Folder, options: CrawlOptions, figures: Figures) -> None:
+    """Write ``__doc.txt`` and ``index.html``; each replaces the old one when it is whole."""
+    database = folder.database
+    with database.reading():
+        inventory = Inventory(database)
+        starts = _starts(folder, options)
+        first = next((start.path for start in starts if start.path is not None), None)
+        title = inventory.title_of(first) if first is not None else ""
+        crawled = inventory.times()
+        key_words = topics.KeyWords(
+            keywords=options.keywords or "",
+            seeds=options.seeds,
+            title=title,
+            crawled=datetime.fromtimestamp(crawled[1], UTC).date().isoformat() if crawled else "",
+            words=dict(_words(inventory.pages(_PAGES), folder.files)),
+        )
+        write_whole(folder.out / topics.NAME, [topics.render(key_words)])
+        copy = _copy(inventory, options, figures, key_words, starts, crawled)
+        write_whole(folder.out / LANDING, [landing.render(copy)])
+
+
+def _starts(folder: Folder, options: CrawlOptions) -> list[landing.Start]:
+    """Return the seeds with what came of them; of very many the first."""
+    destinations = Destinations(folder.database, folder.files.exists)
+    starts = []
+    for seed in options.seeds[: landing.MAX_SEEDS]:
+        path = destinations.of_url(seed).path
+        if path is None and seed in options.seed_fallbacks:
+            path = destinations.of_url(options.seed_fallbacks[seed]).path
+        starts.append(landing.Start(seed, path))
+    return starts
+
+
+def _words(pages: list[StoredPage], files: FileStore) -> Iterator[tuple[str, float]]:
+    """Yield the key words of *pages* with their points in a hundred pages, the heaviest first."""
+    tally = topics.Tally()
+    for page in pages:
+        tally.add(page.title or "", _TITLE)
+        tally.add(page.link_text, _LINK)
+    end = time.monotonic() + _SECONDS
+    for page in pages[:: max(1, len(pages) // _SAMPLE)]:
+        tally.add(" ".join(_headings(page, files)), _HEADINGS)
+        if time.monotonic() > end:
+            break
+    for word, points in tally.heaviest(topics.MAX_WORDS):
+        yield word, points * 100 / len(pages)
+
+
+def _headings(page: StoredPage, files: FileStore) -> list[str]:
+    """Return the headings in the file of *page*; a file that cannot be read has none."""
+    charset = mediatype.parse([page.content_type]).charset if page.content_type else None
+    with suppress(OSError, OutputError, UnsafePathError), files.open_read(page.path) as file:
+        return topics.headings(file.read(topics.READ_BYTES), charset)
+    return []
+
+
+def _copy(
+    inventory: Inventory,
+    options: CrawlOptions,
+    figures: Figures,
+    key_words: topics.KeyWords,
+    starts: list[landing.Start],
+    crawled: tuple[float, float] | None,
+) -> landing.Copy:
+    entries = [landing.Entry(*row) for row in inventory.visited(landing.MAX_ENTRIES + 1)]
+    unlisted: Counter[str] = Counter()
+    if len(entries) > landing.MAX_ENTRIES:
+        unlisted.update(inventory.visited_by_folder())
+        unlisted -= Counter(entry.folder for entry in entries[: landing.MAX_ENTRIES])
+    return landing.Copy(
+        title=key_words.title,
+        starts=starts,
+        more_starts=len(options.seeds) - len(starts),
+        crawled=crawled,
+        keywords=key_words.keywords,
+        words=list(key_words.words)[:_SHOWN_WORDS],
+        totals={
+            "pages and files answered": figures.pages,
+            "files stored": figures.files,
+            "links found": figures.links_total,
+            "still queued": figures.pending,
+        },
+        holdings=[landing.Holding(*row) for row in inventory.by_type()],
+        verdicts=inventory.by_verdict(),
+        refused=figures.refused,
+        errors=figures.errors,
+        arguments=dict(_arguments(options)),
+        entries=entries[: landing.MAX_ENTRIES],
+        unlisted=dict(unlisted.most_common(landing.MAX_FOLDERS)),
+        unlisted_total=unlisted.total(),
+    )
+
+
+def _arguments(options: CrawlOptions) -> Iterator[tuple[str, str]]:
+    """Yield the arguments that say what belongs to the copy, as a user would write them; no path of this machine."""
+    yield "mode", options.mode
+    yield "select", " ".join(f"{level}:{','.join(sorted(types))}" for level, types in options.select.items() if types)
+    for name in (
+        "near",
+        "requisites",
+        "depth",
+        "filter",
+        "order",
+        "gate",
+        "sitemap",
+        "unique",
+        "mirror",
+        "render",
+        "warc",
+    ):
+        value = getattr(options, name)
+        if value is not None:
+            yield name, str(int(value)) if isinstance(value, bool) else str(value)
+    for name in ("allow", "deny"):
+        for pattern in getattr(options, name):
+            yield name, pattern.text
+    if options.deny_types:
+        yield "deny_types", ",".join(sorted(options.deny_types))
