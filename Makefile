@@ -22,7 +22,7 @@ dev: .venv/dev
 	touch $@
 
 render-deps: .venv/render
-	@test -x /usr/bin/chromium || apt-get install -y chromium || \
+	@test -x /usr/bin/chromium || { apt-get update -qq && apt-get install -y -qq chromium; } || \
 		{ echo "pages are drawn in Debian's Chromium: apt-get install chromium, as root"; exit 2; }
 
 .venv/render: requirements-render.txt .venv/runtime

@@ -84,7 +84,8 @@ class Viewer:
         route.abort()
 
     def _failed(self, request: Request) -> None:
-        if request.url.startswith("file:"):
+        is_cut_off = Path(unquote(urlsplit(request.url).path)).is_file()  # the page was left before it had come
+        if request.url.startswith("file:") and not is_cut_off:
             self.counts["failed"] += 1
             self._note(request)
 

@@ -8,33 +8,28 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict
-from importlib import import_module
 from itertools import chain, count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import orjson
 
-from spiderproj import arguments, default_settings, mediatype, order, rendering, scope
-from spiderproj.addresses import AddressPolicy
-from spiderproj.errors import ArgumentError, SpiderprojError
+from spiderproj import arguments, mediatype, order, scope
+from spiderproj.configuration import build_scope, build_warcs, check_settings, hook
+from spiderproj.errors import SpiderprojError
 from spiderproj.failpoints import failpoint
 from spiderproj.files import Spool, prepare
 from spiderproj.files.failures import failure
-from spiderproj.filters import Filter
 from spiderproj.gate import Gate, GateMode
 from spiderproj.levels import Home, home_of
 from spiderproj.login import read_login
 from spiderproj.models import CrawlURL, ResourceType
-from spiderproj.patterns import Patterns
 from spiderproj.robots import RobotsState
-from spiderproj.store import Folder, Frontier, Ledger
-from spiderproj.store.folder import WARC
+from spiderproj.store import Decisions, Folder, Frontier, Ledger
 from spiderproj.store.renderings import Renderings
 from spiderproj.urls import split
-from spiderproj.warc import Warcs
 
 if TYPE_CHECKING:
     from scrapy.http import Headers
@@ -63,8 +58,7 @@ class Job:
         # Nothing is handed out before the site has let us in, and the browser has started.
         self.is_ready = self.login is None and options.render is arguments.Render.NEVER
         self._stream_above = settings.getint("SPIDERPROJ_STREAM_ABOVE")
-        _check_networks(settings)
-        _check_browser(options, settings)
+        check_settings(options, settings)
         self.scope = build_scope(options, settings)
         self._living = Counter(map(home_of, options.seeds))  # seeds by their home
         self._order = hook(settings, "SPIDERPROJ_ORDER")
@@ -74,7 +68,7 @@ class Job:
             self.out,
             fsync=settings.getbool("SPIDERPROJ_FSYNC"),
             reserve=settings.getint("SPIDERPROJ_DISK_RESERVE"),
-            warcs=_warcs(options, settings) if options.warc else None,
+            warcs=build_warcs(options, settings) if options.warc else None,
         )
         try:
             self._open()
@@ -95,13 +89,14 @@ class Job:
             self._begin()
         self.frontier = Frontier(self.database, worker=f"{os.getpid()}")
         self._rank = order.key_function(self.options.order, self.scope.homes)
-        self.ledger = Ledger(self.database, self.frontier, self.scope.judge, self.rank)
+        self.decisions = Decisions(self.database, self.frontier, self.scope.judge, self.rank)
+        self.ledger = Ledger(self.database, self.decisions)
         self.renderings = Renderings(self.database)
         self.seeds_new = [seed for seed in self.options.seeds if self._add_seed(seed)]
         if self.state == "revisit":
             self.ledger.requeue(everything=True)
         elif "requisites" in self.changed_arguments and self.options.requisites:
-            self.ledger.judge_again()
+            self.decisions.judge_again()
         failpoint("open.commit")
         self.commit()
         self.folder.check_room()
@@ -235,76 +230,7 @@ class Job:
         self._add_seed(fallback)
 
     def _add_seed(self, seed: str) -> bool:
-        return self.ledger.add_seed(seed, self.scope.judge_seed(seed))
-
-
-def _depth(options: CrawlOptions, settings: BaseSettings) -> int | None:
-    """Return the limit of hops: the argument's, else Scrapy's DEPTH_LIMIT, where 0 is none."""
-    if options.mode == "files":
-        return 1
-    return options.depth if options.depth is not None else settings.getint("DEPTH_LIMIT") or None
-
-
-def build_patterns(options: CrawlOptions) -> Patterns | None:
-    """Return the compiled ``allow`` and ``deny`` patterns, None when there are none."""
-    if not options.allow and not options.deny:
-        return None
-    return Patterns.parse([pattern.text for pattern in options.allow], [pattern.text for pattern in options.deny])
-
-
-def hook(settings: BaseSettings, name: str) -> Callable[[Mapping[str, object]], Any] | None:
-    """Return the function that the setting *name* imports, None when it is empty; ArgumentError when it cannot."""
-    path = settings.get(name)
-    if not path:
-        return None
-    try:
-        module, _, attribute = path.rpartition(".")
-        function = getattr(import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ArgumentError(name, path, "the import path of a function, such as mymodule.myfunction") from error
-    if not callable(function):
-        raise ArgumentError(name, path, "a function of one argument, the values of docs/arguments.md")
-    return function  # type: ignore[no-any-return]  # what the user's module holds
-
-
-def check(options: CrawlOptions, settings: BaseSettings) -> None:
-    """Raise ArgumentError for what an opened job would find wrong: patterns, filter, functions, networks, login."""
-    _check_networks(settings)
-    _check_browser(options, settings)
-    build_scope(options, settings)
-    hook(settings, "SPIDERPROJ_ORDER")
-    if options.login is not None:
-        read_login(options.login)
-
-
-def _check_networks(settings: BaseSettings) -> None:
-    """Raise ArgumentError when the networks that may be dialled cannot be read."""
-    name = "SPIDERPROJ_ALLOWED_NETWORKS"
-    try:
-        AddressPolicy(settings.getlist(name))
-    except ValueError as error:
-        raise ArgumentError(name, settings.get(name), "networks such as 10.0.0.0/8,fd00::/8") from error
-
-
-def _check_browser(options: CrawlOptions, settings: BaseSettings) -> None:
-    """Raise ArgumentError when pages are to be drawn and there is nothing to draw them in."""
-    if options.render is arguments.Render.NEVER:
-        return
-    executable = settings.get("SPIDERPROJ_CHROMIUM") or default_settings.SPIDERPROJ_CHROMIUM  # not loaded yet
-    if (lacks := rendering.missing(executable)) is not None:
-        raise ArgumentError("render", options.render.value, f"never, or {lacks}: make render-deps installs it")
-
-
-def _warcs(options: CrawlOptions, settings: BaseSettings) -> Warcs:
-    """Return what appends to the crawl's WARC files."""
-    size = settings.getint("SPIDERPROJ_WARC_SIZE")
-    if size < 1:
-        raise ArgumentError("SPIDERPROJ_WARC_SIZE", size, "bytes, at least 1")
-    robots = "obey" if settings.getbool("ROBOTSTXT_OBEY") else "ignore"
-    fields = {"isPartOf": options.out.name, "robots": robots, "http-header-user-agent": settings.get("USER_AGENT")}
-    info = "".join(f"{name}: {' '.join(str(value).split())}\r\n" for name, value in fields.items())
-    fsync = settings.getbool("SPIDERPROJ_FSYNC")
-    return Warcs(options.out / WARC, worker=f"{os.getpid()}", max_size=size, info=info, fsync=fsync)
+        return self.decisions.add_seed(seed, self.scope.judge_seed(seed))
 
 
 def _set_aside(out: Path) -> None:
@@ -317,26 +243,3 @@ def _set_aside(out: Path) -> None:
             out.rename(next(aside for name in names if not (aside := out.with_name(name)).exists()))
         except OSError as error:
             raise failure(error, out) from error
-
-
-def build_scope(options: CrawlOptions, settings: BaseSettings) -> scope.Scope:
-    """Return the rules that *options* and the SPIDERPROJ_FILTER function stand for."""
-    conditions: list[tuple[str, scope.Condition]] = []
-    if options.filter:
-        conditions.append((f"filter={options.filter}", Filter.parse(options.filter)))
-    if (function := hook(settings, "SPIDERPROJ_FILTER")) is not None:
-        conditions.append((f"SPIDERPROJ_FILTER={settings.get('SPIDERPROJ_FILTER')}", scope.FunctionCondition(function)))
-    return scope.Scope(
-        mode=options.mode,
-        homes=list(dict.fromkeys(map(home_of, options.seeds))),
-        select=options.select,
-        near=options.near,
-        requisites=options.requisites,
-        depth=_depth(options, settings),
-        deny_types=options.deny_types,
-        follow_links=options.sitemap != "only",
-        predict_refuses=options.gate == "extension",
-        hint_refuses=options.gate in ("auto", "extension"),
-        patterns=build_patterns(options),
-        conditions=conditions,
-    )

@@ -90,9 +90,9 @@ class Reader:
         if item.rendering is None or not item.rendering.html:
             return
         page = self._read_html(item.rendering.html, item.url.url, "utf-8", headers)
-        found = page.links + _targets(item.rendering.targets)
-        known = {link.target for link in found}
-        item.links = (found + [link for link in item.links if link.target not in known])[: self._max_links]
+        known = {link.target for link in page.links}
+        others = [*_targets(item.rendering.targets), *item.links]
+        item.links = (page.links + [link for link in others if link.target not in known])[: self._max_links]
         item.title = page.title or item.title
 
     def _read_redirect(self, item: Capture, location: str | None) -> None:

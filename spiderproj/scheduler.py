@@ -81,9 +81,9 @@ class FrontierScheduler(BaseScheduler):
         except urls.RefusedURLError:
             return False  # a row that cannot be read again would stop the crawl
         link = Link(url, "", "request", "", "", LinkRole.NAVIGATION, None)
-        known = self.job.ledger.known(url)
+        known = self.job.decisions.known(url)
         if known is None:
-            self.job.ledger.decide(Source(None, "", 0, LinkRole.NAVIGATION), [link])
+            self.job.decisions.decide(Source(None, "", 0, LinkRole.NAVIGATION), [link])
         return known is None
 
     def next_request(self) -> Request | None:

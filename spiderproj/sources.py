@@ -88,7 +88,7 @@ async def read_sitemaps(crawler: Crawler, job: Job) -> None:
 
 async def _queue(job: Job, source: Source, listed: Sequence[Link]) -> None:
     """Judge what a sitemap lists, a part at a time, as long as the crawl goes on."""
-    for _ in job.ledger.decide_in_parts(source, listed):
+    for _ in job.decisions.decide_in_parts(source, listed):
         await asyncio.sleep(0)
         if job.is_sealed:
             return

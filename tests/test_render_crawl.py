@@ -158,7 +158,7 @@ const ask = async (name, url, options) => {
   await ask('redirected', '/hop');
   await ask('redirected-denied', '/hop-denied');
   await ask('looping', '/loop');
-  await ask('cross', '{{ALT}}/cross');
+  await ask('cross', '{{ALT}}/cross', {headers: {'X-Page': 'yes'}});
   await ask('no-cors', '{{ALT}}/not-shared');
   await ask('gone', '/nothing-here');
   document.body.innerHTML = '<pre id=log></pre><a href=/next>next</a>';
@@ -174,6 +174,7 @@ async def test_requests_of_a_page_keep_the_rules(tmp_path: Path, site: MakeSite)
     """Robots, deny patterns, methods, redirects, other origins and cookies: as for any requisite of the crawl."""
     share = {"Content-Type": "text/plain", "Access-Control-Allow-Origin": "*"}
     where = site([
+        {"path": "/robots.txt", "host": "localhost", "headers": {"Set-Cookie": "other=8"}, "body": ""},
         {"path": "/robots.txt", "body": "User-agent: *\nDisallow: /private/"},
         page("/", '<script src="/rules.js"></script>', headers={"Content-Type": "text/html", "Set-Cookie": "id=7"}),
         script("/rules.js", RULES),
@@ -202,6 +203,10 @@ async def test_requests_of_a_page_keep_the_rules(tmp_path: Path, site: MakeSite)
     (first, *_) = where.requests("GET /api/open")
     fields = {name.lower(): value for name, value in first.headers}
     assert (fields["x-page"], fields["accept"], fields["cookie"]) == ("yes", "application/json", "id=7")
+    (other,) = where.requests(f"GET {where.alt}/cross")
+    told = {name.lower(): value for name, value in other.headers}
+    assert told["origin"] == where.base
+    assert not told.keys() & {"cookie", "authorization", "x-page"}
     assert {"/next", "/wanted-by-script"} <= paths(done)
     wanted = [row for row in done.links if row["target"].endswith("/wanted-by-script")]
     assert [(row["tag"], row["attribute"]) for row in wanted] == [("script", "location")]

@@ -15,7 +15,7 @@ from spiderproj.levels import home_of
 from spiderproj.models import CrawlURL, Decision, Level, Link, LinkRole, Reason, ResourceType, Verdict
 from spiderproj.order import Order, OrderKey, Place, key_function
 from spiderproj.scope import Judgement, Scope, Source
-from spiderproj.store import Database, Frontier, Ledger, Outcome
+from spiderproj.store import Database, Decisions, Frontier, Ledger, Outcome
 from spiderproj.urls import split
 
 SEED = "http://h/"
@@ -32,8 +32,9 @@ class Crawl:
         self.scope = Scope(mode="local", homes=[home_of(SEED)], select=select, depth=depth)
         self.frontier = Frontier(self.database, "tester")
         self._key = key_function(order, self.scope.homes)
-        self.ledger = Ledger(self.database, self.frontier, self.scope.judge, self.rank)
-        self.ledger.add_seed(SEED, self.scope.judge_seed(SEED))
+        self.decisions = Decisions(self.database, self.frontier, self.scope.judge, self.rank)
+        self.ledger = Ledger(self.database, self.decisions)
+        self.decisions.add_seed(SEED, self.scope.judge_seed(SEED))
 
     def rank(self, judgement: Judgement, url: str) -> OrderKey:
         """Return the place of *url* in the order."""
@@ -150,12 +151,12 @@ def test_lease_of_a_killed_process_is_given_back(tmp_path: Path) -> None:
 
     assert killed.returncode == -signal.SIGKILL
     assert [crawl.fetch("/found"), crawl.fetch()] == ["http://h/a", "http://h/b"]
-    assert crawl.ledger.known("http://h/lost") is None
+    assert crawl.decisions.known("http://h/lost") is None
 
 
 def test_second_link_lets_in_what_the_first_could_not(crawl: Crawl) -> None:
     """A URL refused on one page is queued when another page may link to it."""
-    crawl.ledger.decide(Source(None, SEED, 0, LinkRole.NAVIGATION), [anchor("/x", nofollow=True)])
+    crawl.decisions.decide(Source(None, SEED, 0, LinkRole.NAVIGATION), [anchor("/x", nofollow=True)])
     assert crawl.verdict("http://h/x") == ("refused", "nofollow")
 
     crawl.fetch("/x")
@@ -169,7 +170,7 @@ def test_type_told_by_a_server_is_not_asked_again(crawl: Crawl) -> None:
     url = crawl.lease()
     assert url is not None
     crawl.ledger.refuse(url, Decision(Verdict.REFUSED, Reason.TYPE, "HEAD"), ResourceType.IMAGE)
-    crawl.ledger.decide(Source(None, SEED, 0, LinkRole.NAVIGATION), [anchor("/x")])
+    crawl.decisions.decide(Source(None, SEED, 0, LinkRole.NAVIGATION), [anchor("/x")])
 
     assert crawl.verdict("http://h/x") == ("refused", "type")
     assert crawl.frontier.pending == 0
@@ -183,7 +184,7 @@ def test_shorter_way_lets_in_what_lies_behind(tmp_path: Path) -> None:
     crawl.fetch("/beyond")  # /far: /beyond would be at depth 3
     assert crawl.verdict("http://h/beyond") == ("refused", "depth")
 
-    crawl.ledger.decide(Source(None, SEED, 0, LinkRole.NAVIGATION), [anchor("/far")])
+    crawl.decisions.decide(Source(None, SEED, 0, LinkRole.NAVIGATION), [anchor("/far")])
 
     assert crawl.verdict("http://h/beyond") == ("queued", None)
 

@@ -16,8 +16,8 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
 from spiderproj.arguments import parse_arguments
+from spiderproj.configuration import check
 from spiderproj.errors import SpiderprojError
-from spiderproj.job import check
 from spiderproj.spiders.site import SiteSpider
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from spiderproj.files import json_line
 from spiderproj.items import Capture, LinkItem
 from spiderproj.models import Decision, Verdict
 from spiderproj.scope import Source
-from spiderproj.store import LinkRow, Outcome
-from spiderproj.store.ledger import PART
+from spiderproj.store import PART, LinkRow, Outcome
 from spiderproj.store.lines import link_lines
 
 if TYPE_CHECKING:
@@ -77,11 +76,11 @@ class LedgerPipeline:
 
     async def _decide(self, item: Capture) -> list[LinkRow]:
         """Return the decided links of *item*; other work is done between the parts of a long list."""
-        ledger, source = self._job.ledger, Source.of(item.url)
+        decisions, source = self._job.decisions, Source.of(item.url)
         if len(item.links) <= PART:
-            return ledger.decide(source, item.links)
+            return decisions.decide(source, item.links)
         rows: list[LinkRow] = []
-        for part in ledger.decide_in_parts(source, item.links):
+        for part in decisions.decide_in_parts(source, item.links):
             rows += part
             await asyncio.sleep(0)
             working_on(item.url.url)

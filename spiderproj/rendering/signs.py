@@ -22,6 +22,7 @@ _NO_TEXT: Final = 100  # characters that say nothing: "Loading ..."
 _FEW_LINKS: Final = 3
 _ROOT_TEXT: Final = 60  # characters in a root that is still empty: "Loading ..."
 _ROOT_REACH: Final = 2000  # characters in which the end of an empty root is looked for
+_PIECE: Final = 2000  # characters of markup whose text is counted at once
 _ROOTS: Final = 20  # roots of a page that are looked into
 _NOSCRIPT_REACH: Final = 16 * 1024
 
@@ -53,7 +54,7 @@ class Sign(StrEnum):
 class Signs:
     """What a page, as received, has for a person without script."""
 
-    text: int = 0  # characters to read
+    text: int = 0  # characters to read, counted until there are plenty
     links: int = 0  # anchors and areas
     scripts: int = 0  # those that a browser would run
     root: str = ""  # id or name of the empty root
@@ -90,15 +91,18 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self.signs = Signs()
         self._text = text
-        self._seen: list[str] = []
-        self._position = 0  # up to which the text is seen or left out
+        self._position = 0  # up to which the text is counted or left out
         self._roots = 0
 
     def read(self) -> None:
-        """Read everything."""
+        """Read everything, or until there is more to read for a person than a page without its scripts has."""
         for name, source, simple, end, content_end in start_tags(self._text, ALL_TAGS, Budget()):
             if end < self._position:
                 continue  # inside what was left out
+            if end - self._position > _PIECE:
+                self._leave_out(end, end)
+                if self.signs.text > _SHELL_TEXT:
+                    return
             if name in _UNSEEN:
                 self._leave_out(end, content_end)
             elif name == "noscript":
@@ -108,10 +112,10 @@ class _Reader:
             elif name in _BLOCKS or "-" in name:
                 self._look_for_root(name, attributes(source, simple=simple), end)
         self._leave_out(len(self._text), len(self._text))
-        self.signs.text = len(plain_text("".join(self._seen), READ_BYTES))
 
     def _leave_out(self, start: int, end: int) -> None:
-        self._seen.append(self._text[self._position : start])
+        """Count what is to be read until *start*, and go on at *end*."""
+        self.signs.text += len(plain_text(self._text[self._position : start], READ_BYTES))
         self._position = end
 
     def _read_noscript(self, start: int) -> None:

@@ -5,9 +5,22 @@ its lease - is written in one transaction, so a page is either wholly in the sto
 """
 
 from spiderproj.store.database import Database
+from spiderproj.store.decisions import PART, Decisions
 from spiderproj.store.folder import Folder
 from spiderproj.store.frontier import Frontier
 from spiderproj.store.journal import Journal
-from spiderproj.store.ledger import Content, Ledger, LinkRow, Outcome
+from spiderproj.store.known import LinkRow
+from spiderproj.store.ledger import Content, Ledger, Outcome
 
-__all__ = ["Content", "Database", "Folder", "Frontier", "Journal", "Ledger", "LinkRow", "Outcome"]
+__all__ = [
+    "PART",
+    "Content",
+    "Database",
+    "Decisions",
+    "Folder",
+    "Frontier",
+    "Journal",
+    "Ledger",
+    "LinkRow",
+    "Outcome",
+]

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+from spiderproj.models import Link
+
 _GENERATION = 24_000  # two generations of about 350 B a URL: 17 MB at most
 
 
@@ -23,6 +27,13 @@ class Known:
         self.role = role
         self.answered = answered  # its type is the word of a server
         self.settled = settled  # its verdict cannot be improved by another link
+
+
+class LinkRow(NamedTuple):
+    """A link and what was decided about its target, for ``links.jsonl``."""
+
+    link: Link
+    known: Known
 
 
 class KnownURLs:
