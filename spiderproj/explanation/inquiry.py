@@ -77,6 +77,7 @@ class Inquiry:
 
     def explain(self, text: str) -> Explanation:
         """Return why the URL that *text* means was, or was not, fetched."""
+        text = text.encode("utf-8", "replace").decode()  # no lone surrogate of a command line that is not UTF-8
         row = self._row(text)
         if row is None:
             return self._explain_stranger(text)
