@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 EVIL = "\"'><script>alert(1)</script><!--</title></style><img src=x onerror=y>&lt;b&gt;\u202e\0\x1b\ud800"
 OURS = {"html", "head", "meta", "title", "style", "body", "header", "main", "h1", "h2", "h3", "p", "ul", "li", "a",
-        "bdi", "div", "table", "caption", "thead", "tbody", "tr", "th", "td"}  # fmt: skip
+        "bdi", "div", "span", "table", "caption", "thead", "tbody", "tr", "th", "td"}  # fmt: skip
 ATTRIBUTES = {"lang", "charset", "http-equiv", "content", "name", "href", "class", "scope"}
 
 
@@ -184,6 +184,15 @@ def test_titles_are_in_the_order_of_people() -> None:
     texts = Seen(landing.render(a_copy(entries=entries))).texts
     begin = texts.index("h/a")
     assert texts[begin : begin + 6] == ["h/a", "a", "Z", "h/b", "part 2", "Part 10"]
+
+
+def test_pages_of_one_title_are_told_apart() -> None:
+    """Where several pages of a folder have the same title, the names of their files stand beside it."""
+    places = {"h/a.html": "Index", "h/b.html": "Index", "h/c.html": "Other", "i/d.html": "Index"}
+    entries = [Entry(title, path) for path, title in places.items()]
+    page = landing.render(a_copy(entries=entries)).decode()
+
+    assert [name in page for name in (">a.html<", ">b.html<", ">c.html<", ">d.html<")] == [True, True, False, False]
 
 
 def test_what_is_not_listed_is_counted() -> None:

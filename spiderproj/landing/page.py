@@ -7,6 +7,7 @@ The page has no script, and its policy allows none.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import groupby
@@ -103,7 +104,7 @@ def _entries(copy: Copy) -> Iterator[Markup]:
     shown = sorted(copy.entries, key=_place)
     yield element("h2", "Pages and files")
     groups = (
-        join([element("h3", one_line(folder, _TEXT) or "/"), element("ul", *map(_entry_item, entries))])
+        join([element("h3", one_line(folder, _TEXT) or "/"), element("ul", *_entry_items(list(entries)))])
         for folder, entries in groupby(shown, key=attrgetter("folder"))
     )
     yield element("div", *groups, class_="pages")
@@ -121,9 +122,14 @@ def _place(entry: Entry) -> tuple[str, str, str]:
     return entry.folder, _NUMBER.sub(lambda match: match[0].zfill(9), title), entry.path
 
 
-def _entry_item(entry: Entry) -> Markup:
-    title = one_line(entry.title, _TEXT) or entry.path.rpartition("/")[2]
-    return element("li", element("a", _foreign(title), href=_reference(_FILES + entry.path)))
+def _entry_items(entries: list[Entry]) -> Iterator[Markup]:
+    """Yield the entries of one folder; those with one title are told apart by their files' names."""
+    names = [entry.path.rpartition("/")[2] for entry in entries]
+    titles = [one_line(entry.title, _TEXT) or name for entry, name in zip(entries, names, strict=True)]
+    alike = Counter(titles)
+    for entry, title, name in zip(entries, titles, names, strict=True):
+        apart = [" ", element("span", one_line(name, _TEXT), class_="faint")] if alike[title] > 1 else []
+        yield element("li", element("a", _foreign(title), href=_reference(_FILES + entry.path)), *apart)
 
 
 def _crawl(copy: Copy) -> Iterator[Markup]:
