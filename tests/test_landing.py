@@ -94,7 +94,7 @@ def a_copy(evil: str = "A title", **changes: Any) -> Copy:
         "refused": {evil: 1},
         "errors": {evil: 1},
         "arguments": {"filter": evil},
-        "entries": [Entry(evil, "h/index.html"), Entry(evil, f"h/{_as_stored(evil)}/x.html")],
+        "entries": [Entry(evil, f"h/{path}") for path in ("a.html", "b.html", f"{_as_stored(evil)}/x.html")],
         "unlisted": {evil: 2},
         "unlisted_total": 5,
     }
