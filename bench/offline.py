@@ -31,7 +31,7 @@ _OURS = [_SCRAPY, "crawl", "site", "-a", "seed={url}", "-a", "out={out}", "-a", 
          "-a", "select=page,child,parent,host:all"]  # fmt: skip
 TOOLS: dict[str, list[str]] = {
     "spiderproj": _OURS,
-    "HTTrack": ["httrack", "{url}", "-O", "{out}", "-q", "--robots=0", "-c8", "-%c0", "-A0", "-C0",
+    "HTTrack": ["httrack", "{url}", "-O", "{out}", "-q", "--robots=0", "-c8", "-%c0", "-A0", "-C0", "-n",
                 "--disable-security-limits"],
     "wget -k -p": ["wget", "-r", "-l", "inf", "-k", "-p", "-nv", "-P", "{out}", "{url}"],
 }  # fmt: skip
