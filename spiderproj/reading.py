@@ -57,7 +57,7 @@ class Reader:
             item.type = response.meta["gate_refused"]
             item.refusal = self._unwanted(item)
         elif response.status in _REDIRECTS:
-            self._read_redirect(item, _header(headers, "location"))
+            self._read_redirect(item, headers)
         elif 200 <= response.status < 300:
             self._read_answer(item, response, types)
             if not self.is_unread(item):
@@ -95,7 +95,8 @@ class Reader:
         item.links = (page.links + [link for link in others if link.target not in known])[: self._max_links]
         item.title = page.title or item.title
 
-    def _read_redirect(self, item: Capture, location: str | None) -> None:
+    def _read_redirect(self, item: Capture, headers: list[tuple[str, str]]) -> None:
+        location = _header(headers, "location")
         if location is None or not location.strip():
             item.problem = f"HTTP {item.status} without a Location"
             return
@@ -104,6 +105,8 @@ class Reader:
             problem = None
         except RefusedURLError as error:
             problem = error.reason
+        # A page that redirects to itself and sets a cookie looks whether visitors keep cookies.
+        item.retry = item.final_url == item.url.url and _header(headers, "set-cookie") is not None
         target = item.final_url or location[:200]
         item.links = [Link(target, "", "redirect", "location", "", LinkRole.NAVIGATION, None, problem=problem)]
 

@@ -124,6 +124,32 @@ async def test_redirects_without_end(site: Factory, tmp_path: Path, how: str) ->
 
 
 @pytest_twisted.ensureDeferred
+async def test_redirects_that_lead_back(site: Factory, tmp_path: Path) -> None:
+    """A redirect to itself, and the last one of a ring, is one failure; none of them is asked for twice."""
+    ring = [redirect("/a", "/b"), redirect("/b", "/c"), redirect("/c", "/a"), redirect("/self", "/self#x")]
+    served = site([page("/", link("/a", "/self", "/b")), *ring])
+    done = await crawl(f"{served.base}/", tmp_path / "out")
+
+    errors = [row["url"] for row in done.pages if row["error"] == "redirect-loop"]
+    assert f"{served.base}/self" in errors
+    assert len(errors) == 2
+    assert sorted(asked(served)) == ["/", "/a", "/b", "/c", "/self"]
+    assert done.summary["errors"] == {"redirect-loop": 2}
+    assert disagreements(done) == []
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_page_that_looks_for_cookies(site: Factory, tmp_path: Path) -> None:
+    """A page that sets a cookie and redirects to itself is asked again with the cookie."""
+    asks = {**redirect("/in", "/in"), "headers": {"Location": "/in", "Set-Cookie": "seen=1"}}
+    served = site([page("/", link("/in")), {**page("/in"), "when": {"Cookie": "seen=1"}}, asks])
+    done = await crawl(f"{served.base}/", tmp_path / "out")
+
+    assert done.page(f"{served.base}/in")["status"] == 200
+    assert asked(served).count("/in") == 2
+
+
+@pytest_twisted.ensureDeferred
 async def test_seed_that_redirects_for_ever(site: Factory, tmp_path: Path) -> None:
     """5,000 hops are cut at ten; the seed is no page, so the status says that nothing could be fetched."""
     chain = {"path_re": r"/\d*", "status": 301, "headers": {"Location": "/{{HIT}}"}}

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from spiderproj.job import Job
 
 _FETCHED = Decision(Verdict.FETCHED, None, "")
+REDIRECT_LOOP = "redirect-loop"
 _GONE = frozenset({404, 410})
 """Answers that say what the page is now: there is none. No other that is not a whole body says anything about it."""
 
@@ -87,7 +88,10 @@ class LedgerPipeline:
         return rows
 
     def _record(self, item: Capture, rows: list[LinkRow]) -> list[LinkRow]:
-        ledger, outcome = self._job.ledger, _outcome(item)
+        ledger = self._job.ledger
+        if item.final_url is not None and ledger.is_loop(item.url.url, item.final_url):
+            item.problem = REDIRECT_LOOP
+        outcome = _outcome(item)
         if item.problem is not None and item.digest is None and item.status not in _GONE:
             ledger.record_failure(item.url, outcome, rows)
         else:

@@ -11,11 +11,12 @@ from typing import NamedTuple
 
 from spiderproj.failpoints import failpoint
 from spiderproj.models import CrawlURL, Decision, Link, Reason, ResourceType, Verdict
-from spiderproj.scope import Source
+from spiderproj.scope import MAX_HOPS, Source
 from spiderproj.store.database import Database
 from spiderproj.store.decisions import Decisions
 from spiderproj.store.known import LinkRow
 from spiderproj.store.page_links import PageLinks
+from spiderproj.urls import url_key
 
 _RETRIED = (Reason.ERROR.value, Reason.ROBOTS.value, Reason.WINDOW.value, Reason.BUDGET.value)
 
@@ -28,6 +29,10 @@ _VALIDATORS = (
 _LAST_GOOD = (
     "SELECT f.type, f.content_type, f.size, f.content, f.duplicate, f.etag, f.last_modified, f.title"
     " FROM urls AS u JOIN fetches AS f ON f.id = u.fetch JOIN contents AS c ON c.id = f.content WHERE u.id = ?"
+)
+
+_LEADS_TO = (
+    "SELECT f.final_url FROM urls AS u JOIN fetches AS f ON f.id = u.fetch WHERE u.key = ? AND u.url = ? AND f.id >= ?"
 )
 
 
@@ -73,7 +78,8 @@ class Ledger:
         self._db = database
         self._links = PageLinks(database)
         self._next_content: int = (database.scalar("SELECT max(id) FROM contents") or 0) + 1
-        self._next_fetch: int = (database.scalar("SELECT max(id) FROM fetches") or 0) + 1
+        self._first_fetch: int = (database.scalar("SELECT max(id) FROM fetches") or 0) + 1  # of this run
+        self._next_fetch = self._first_fetch
 
     def record(self, url: CrawlURL, outcome: Outcome, links: Sequence[Link], decision: Decision) -> list[LinkRow]:
         """Write one answer: the fetch, its links and their decisions, and the end of the lease.
@@ -106,6 +112,17 @@ class Ledger:
             self.record_decided(url, outcome, rows, _FETCHED)
         else:
             self.refuse(url, Decision(Verdict.REFUSED, Reason.ERROR, outcome.error or "no answer"))
+
+    def is_loop(self, url: str, target: str) -> bool:
+        """Return whether a redirect from *url* to *target* leads back to *url*, by the answers of this run."""
+        for _ in range(MAX_HOPS):
+            if target == url:
+                return True
+            following = self._db.scalar(_LEADS_TO, (url_key(target), target, self._first_fetch))
+            if following is None:
+                return False
+            target = following
+        return False
 
     def _add_fetch(self, url: CrawlURL, outcome: Outcome) -> int:
         """Write a row of ``fetches``; return its id."""

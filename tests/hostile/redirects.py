@@ -72,7 +72,8 @@ CASES = [
     Case(
         name="redirects.self",
         attack="a redirect to itself",
-        fate=Fate.MOVED,
+        fate=Fate.FAILED,
+        error="redirect-loop",
         answer=lambda ask: moved(ask.target),
     ),
     Case(
