@@ -2,8 +2,7 @@
 
     python -m bench.page DIR [--pages 200] [--rounds 7]
 
-DIR holds HTML files, such as the site that bench.make_site makes. Prints microseconds a page, the best of the rounds:
-reading without what was kept of earlier pages ("first") and with it ("again"). A crawl is between the two.
+DIR holds HTML files, such as the site that bench.make_site makes. Prints microseconds a page, the best of the rounds.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spiderproj.links import Repeats, read_html
+from spiderproj.links import read_html
 from spiderproj.models import Level, LinkRole, ResourceType, Verdict
 from spiderproj.store.known import Known
 from spiderproj.store.lines import link_lines
@@ -36,21 +35,16 @@ def main() -> None:
     pages = [read_html(body, _URL).links for body in bodies]
     known = Known(1, Verdict.FETCHED, None, 2, Level.CHILD, ResourceType.HTML, LinkRole.NAVIGATION, settled=True)
     rows = [[(link, known) for link in page] for page in pages]
-    repeats = Repeats()
 
-    def read_first() -> None:
+    def read() -> None:
         for body in bodies:
             read_html(body, _URL)
-
-    def read_again() -> None:
-        for body in bodies:
-            read_html(body, _URL, repeats=repeats)
 
     def write() -> None:
         for page in rows:
             link_lines(_URL, page)
 
-    steps = {"read, first": read_first, "read, again": read_again, "lines": write}
+    steps = {"read": read, "lines": write}
     print(f"{len(bodies)} pages of {sum(map(len, bodies)) // len(bodies):,} bytes, "
           f"{sum(map(len, pages)) // len(pages)} links each")  # fmt: skip
     for name, step in steps.items():

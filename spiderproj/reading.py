@@ -36,7 +36,6 @@ class Reader:
         self._max_links = max_links
         self._follow_nofollow = follow_nofollow
         self._token = token
-        self._repeats = links.Repeats()
 
     def capture(self, response: Response, url: CrawlURL) -> Capture:
         """Return the capture that *response* to *url* is; when ``is_unread``, ``read_links`` is still to come."""
@@ -143,7 +142,7 @@ class Reader:
     def _read_html(self, body: bytes, url: str, charset: str | None, headers: list[tuple[str, str]]) -> Page:
         return links.read_html(
             body, url, header_charset=charset, headers=headers,
-            follow_nofollow=self._follow_nofollow, max_links=self._max_links, token=self._token, repeats=self._repeats,
+            follow_nofollow=self._follow_nofollow, max_links=self._max_links, token=self._token,
         )  # fmt: skip
 
     def _unwanted(self, item: Capture) -> Decision:

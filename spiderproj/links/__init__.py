@@ -7,7 +7,6 @@ is fetched, and no body can make it slow: budget.py says what a page may cost.
 from spiderproj.links.budget import MAX_LINKS
 from spiderproj.links.html import read_html, read_svg
 from spiderproj.links.refresh import parse_refresh
-from spiderproj.links.repeats import Repeats
 from spiderproj.links.sheet import read_css
 
-__all__ = ["MAX_LINKS", "Repeats", "parse_refresh", "read_css", "read_html", "read_svg"]
+__all__ = ["MAX_LINKS", "parse_refresh", "read_css", "read_html", "read_svg"]

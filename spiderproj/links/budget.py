@@ -21,13 +21,13 @@ class BudgetSpentError(Exception):
 
 
 class Budget:
-    """Counts the steps of one page; ``left`` says how many it may still take."""
+    """Counts the steps of one page."""
 
     def __init__(self, steps: int = MAX_STEPS) -> None:
-        self._steps = self.left = steps
+        self._steps = self._left = steps
 
     def spend(self, steps: int) -> None:
         """Take *steps* off; raises BudgetSpentError when none are left."""
-        self.left -= steps
-        if self.left < 0:
+        self._left -= steps
+        if self._left < 0:
             raise BudgetSpentError(f"tags, attributes and CSS tokens over {self._steps}")

@@ -52,14 +52,12 @@ class Collector:
         nofollow = rel != "" and goes and "nofollow" in rel.split()
         links.append(Link(target, text, tag, attribute, rel, role, hint, nofollow, problem))
 
-    def add_known(self, link: Link, steps: int, text: str | None) -> None:
-        """Add a link as it was made before, in so many *steps*, but for its *text* when that is given."""
-        self.budget.spend(steps)
+    def add_anchor(self, reference: str, text: str) -> None:
+        """Add what the href of an <a> names that says nothing more of it, as ``add`` does."""
         if len(self.links) >= self._max_links:
             raise BudgetSpentError(f"links over {self._max_links}")
-        if text is not None and text != link.text:
-            link = Link._make((link.target, text, *link[2:]))
-        self.links.append(link)
+        target, problem = self.resolve(reference)
+        self.links.append(Link(target, text, "a", "href", "", LinkRole.NAVIGATION, None, problem=problem))
 
     def add_value(self, value: str, rule: Rule, attribute: str, context: Context) -> None:
         """Add what an attribute's *value*, references replaced, names in the form that *rule* says."""

@@ -72,6 +72,9 @@ _INLINE = re.compile(
     rf"sup|tt|u|var|wbr)(?=[{_BLANK}/>]){_ATTRIBUTES}>?+"
 )
 _SIMPLE_ATTRIBUTE = re.compile(r"([a-z][-a-z0-9_:]*+)=\"([^\"]*+)\"")
+FIRST_HREF = re.compile(rf"(?:[{_BLANK}]++(?!href=)[a-z][^=]*+=\"[^\"]*+\")*+[{_BLANK}]++href=\"([^\"]*+)\"")
+"""The first href of attributes that are simply written (StartTag)."""
+
 _ATTRIBUTE = re.compile(
     rf"([^{_BLANK}/>][^{_BLANK}/>=]*+)"
     rf"(?:[{_BLANK}]*+=[{_BLANK}]*+(?:\"([^\"]*+)\"?|'([^']*+)'?|([^{_BLANK}>\"'][^{_BLANK}>]*+))?+)?+"

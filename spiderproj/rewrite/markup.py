@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import TypeAlias
@@ -11,7 +10,7 @@ from spiderproj.links.budget import Budget, BudgetSpentError
 from spiderproj.links.collector import folded_rel
 from spiderproj.links.elements import ANYWHERE, ELEMENTS, MARKS, META, Form, Rule, link_rule
 from spiderproj.links.html import OWN_TAGS
-from spiderproj.links.markup import ALL_TAGS, XML_TAGS, Place, attribute_places, start_tags, tags_named
+from spiderproj.links.markup import ALL_TAGS, FIRST_HREF, XML_TAGS, Place, attribute_places, start_tags, tags_named
 from spiderproj.links.offsets import Offsets
 from spiderproj.links.references import in_attribute, in_attribute_with_offsets
 from spiderproj.links.refresh import refresh_place
@@ -29,8 +28,6 @@ _BYTE_MARKS = [mark.encode() for mark in MARKS]
 _PROCESSING = "<?xml-stylesheet"
 _DEPENDENT = frozenset({"link", "meta", "input", "xml-stylesheet"})
 _ANCHOR = ELEMENTS["a"]["href"]
-_PLAIN_HREF = re.compile(r"(?:[\t\n\f\r ]++(?!href=)[a-z][^=]*+=\"[^\"]*+\")*+[\t\n\f\r ]++href=\"([^\"]*+)\"")
-"""The first href of attributes that are simply written (links.markup)."""
 _FEW = 8  # attributes that cost no more than their tag
 _GOES = frozenset({LinkRole.NAVIGATION, LinkRole.FORM})
 _CROSS_ORIGIN = ("integrity", "crossorigin")
@@ -78,7 +75,7 @@ class Markup:
 
     def _rewrite_anchor(self, source: str, end: int) -> None:
         """Rewrite the commonest element in half the time: a plain <a>, of which only href can matter."""
-        match = _PLAIN_HREF.match(source)
+        match = FIRST_HREF.match(source)
         if match is not None:
             offset = self._text.rindex('"', 0, end) + 1 - len(source)
             start, stop = match.span(1)
