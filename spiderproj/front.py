@@ -1,4 +1,4 @@
-"""The front of a copy, made from its store at the end of a run: ``__doc.txt`` and ``index.html``."""
+"""The front of a copy, made from its store: ``__doc.txt``, ``index.html`` and ``report.html``."""
 
 from __future__ import annotations
 
@@ -9,20 +9,26 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from spiderproj import landing, mediatype, topics
+from spiderproj import landing, mediatype, report, topics
 from spiderproj.errors import OutputError, UnsafePathError
 from spiderproj.exports import write_whole
 from spiderproj.store.destinations import Destinations
 from spiderproj.store.inventory import Inventory, StoredPage
+from spiderproj.store.review import Review
+from spiderproj.urls import split
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from spiderproj.arguments import CrawlOptions
     from spiderproj.files import FileStore
-    from spiderproj.store import Folder
+    from spiderproj.store import Database, Folder
     from spiderproj.store.figures import Figures
 
 LANDING: Final = "index.html"
 """The landing page, at the root of the output folder: bodies lie below ``files/``."""
+REPORT: Final = "report.html"
+"""What came of the crawl, beside the landing page."""
 
 _PAGES: Final = 10_000  # whose titles are read
 _SAMPLE: Final = 200  # of them, evenly, whose headings are
@@ -32,7 +38,7 @@ _SHOWN_WORDS: Final = 30
 
 
 def write_front(folder: Folder, options: CrawlOptions, figures: Figures) -> None:
-    """Write ``__doc.txt`` and ``index.html``; each replaces the old one when it is whole."""
+    """Write ``__doc.txt``, ``index.html`` and ``report.html``; each replaces the old one when it is whole."""
     database = folder.database
     with database.reading():
         inventory = Inventory(database)
@@ -50,6 +56,23 @@ def write_front(folder: Folder, options: CrawlOptions, figures: Figures) -> None
         write_whole(folder.out / topics.NAME, [topics.render(key_words)])
         copy = _copy(inventory, options, figures, key_words, starts, crawled)
         write_whole(folder.out / LANDING, [landing.render(copy)])
+    write_report(database, folder.out, options, figures, name=title)
+
+
+def write_report(database: Database, out: Path, options: CrawlOptions, figures: Figures, *, name: str) -> None:
+    """Write ``report.html``; *name* is what the copy is called, "" for its host."""
+    with database.reading():
+        review = Review(database)
+        seeds = (*options.seeds, *options.seed_fallbacks.values())
+        told = report.Report(
+            name=name or split(options.seeds[0]).authority,
+            crawled=Inventory(database).times(),
+            figures={key.replace("_", " "): f"{value:,}" for key, value in figures._asdict().items()
+                     if isinstance(value, int)},
+            charts=review.charts(),
+            tables=list(review.tables(seeds)),
+        )  # fmt: skip
+        write_whole(out / REPORT, [report.render(told)])
 
 
 def _starts(folder: Folder, options: CrawlOptions) -> list[landing.Start]:

@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 ESCAPE = "\x1b]0;owned\x07"
 WORLD = [
     text("/robots.txt", "User-agent: *\nDisallow: /closed/\n"),
-    page("/d/", link("a.html", "mailto:a@b", "http://[", "/closed/x", "private/y", "filtered.html", "x.pdf", "../up.html",
-                     "{{ALT}}/o.html", "http://127.0.0.2:9/none", "moved", "r0", "x" * 2100, "large.html", "gone")
+    page("/d/", link("a.html", "mailto:a@b", "http://[", "/closed/x", "private/y", "filtered.html", "x.pdf",
+                     "../up.html", "{{ALT}}/o.html", "http://127.0.0.2:9/none", "moved", "r0", "x" * 2100, "large.html",
+                     "gone")
          + '<a rel="nofollow" href="no.html">no</a><img src="i.png"><form action="post"></form>'
          + f'<a href="evil%1b.html">{ESCAPE}</a>'),
     page("/d/a.html", link("b.html", "x.pdf")), page("/d/b.html", link("c.html", "a/a/a/a/a/")),
@@ -94,9 +95,7 @@ def test_the_rule_named_is_the_one_that_decided(stored: Stored, capfdbinary: pyt
 
 
 @pytest.mark.parametrize(("path", "rule"), EXPECTED.items())
-def test_each_kind_of_refusal(
-    stored: Stored, capfdbinary: pytest.CaptureFixture[bytes], path: str, rule: Rule
-) -> None:
+def test_each_kind_of_refusal(stored: Stored, capfdbinary: pytest.CaptureFixture[bytes], path: str, rule: Rule) -> None:
     """A URL of each kind is refused by the rule that it was made for."""
     url = f"{stored.base}{path}" if path.startswith("/") else path
     told = explained(capfdbinary, stored.out, url)
@@ -127,7 +126,7 @@ def test_rules_are_listed_in_the_order_of_asking(first: Rule | None) -> None:
                              "select": dict.fromkeys(Level, frozenset({ResourceType.HTML}))}  # fmt: skip
     judged = Link("http://h/x", "", "a", "href", "", LinkRole.NAVIGATION, None)
     source, answered = Source(1, "http://h/y", 3, LinkRole.NAVIGATION), None
-    order = list(VIOLATIONS)
+    order = [rule for rule in Rule if rule in VIOLATIONS]
     for rule in order[order.index(first) :] if first is not None else []:
         scope_changes, link_changes, source_changes, kind = VIOLATIONS[rule]
         scope |= scope_changes
@@ -220,11 +219,17 @@ def test_a_folder_that_is_none(tmp_path: Path, capfdbinary: pytest.CaptureFixtur
         run(Command, capfdbinary, tmp_path, json=False)
 
 
+DAMAGE = [
+    "UPDATE meta SET value = '[' WHERE name = 'arguments'", "UPDATE page_links SET links = replace(links, ']', '')",
+    "UPDATE urls SET reason = 'none such', verdict = 'refused'", "UPDATE urls SET type = 'none such'",
+    "UPDATE fetches SET fetched_at = 1e300", "INSERT OR REPLACE INTO meta VALUES ('homes', '[[1]]')", "",
+]  # fmt: skip
+"""What is done to a store; nothing: its bytes are overwritten."""
+
+
 def test_a_damaged_store(stored: Stored, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     """A store whose bytes or whose values are damaged is one line and status 8."""
-    for number, damage in enumerate(("UPDATE meta SET value = '[' WHERE name = 'arguments'",
-                                     "UPDATE page_links SET links = replace(links, ']', '')",
-                                     "UPDATE urls SET reason = 'none such', verdict = 'refused'", "")):  # fmt: skip
+    for number, damage in enumerate(DAMAGE):
         copy = shutil.copytree(stored.out, tmp_path / str(number))
         with sqlite3.connect(copy / "crawl.db") as database:
             database.execute(damage)

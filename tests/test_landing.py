@@ -232,7 +232,7 @@ async def test_every_link_leads_to_a_file(site: Factory, tmp_path: Path) -> None
         seen = Seen((done.out / "index.html").read_bytes())
 
         assert done.status == 0
-        assert len(seen.hrefs) == 1 + 7 + 5
+        assert len(seen.hrefs) == 1 + 7 + 6
         for href in seen.hrefs:
             parts = urlsplit(href)
             assert (parts.scheme, parts.netloc, parts.query, parts.fragment) == ("", "", "", "")

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, ClassVar
 from scrapy.commands import ScrapyCommand
 
 from spiderproj import explanation
-from spiderproj.commands.stored import completed, folder_of, opened, options_of, say, status_of
 from spiderproj.configuration import build_scope
 from spiderproj.files import json_line
+from spiderproj.stored import completed, folder_of, opened, options_of, say, status_of
 
 if TYPE_CHECKING:
     import argparse
@@ -32,8 +32,8 @@ class Command(ScrapyCommand):
     def long_desc(self) -> str:
         """Return what the command does."""
         return (
-            "Say what became of URL in the crawl whose output folder is DIR: every rule in the order of asking, the one "
-            "that decided, the pages that link to it, and its fetches."
+            "Say what became of URL in the crawl whose output folder is DIR: every rule in the order of asking, the "
+            "one that decided, the pages that link to it, and its fetches."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:

@@ -12,10 +12,11 @@ from spiderproj.explanation import rules
 from spiderproj.explanation.records import MAX_FETCHES, MAX_LINKERS, Explanation, Fetched, Linked
 from spiderproj.explanation.rules import OF_ANSWER, OF_LINK, Answer, Rule, Step
 from spiderproj.levels import Home, home_of
-from spiderproj.models import Decision, Link, LinkRole, Reason, Verdict
-from spiderproj.robots import Access, RobotsState, parse
+from spiderproj.models import Decision, Level, Link, LinkRole, Reason, ResourceType, Verdict
+from spiderproj.robots import Access, parse
 from spiderproj.scope import Source
 from spiderproj.store.linkers import Linker, Linkers
+from spiderproj.store.robots import robots_state
 from spiderproj.urls import RefusedURLError, canonical, origin, split, url_key
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ _FETCHES = """
 SELECT f.fetched_at, f.status, f.seconds, f.size, f.content_type, f.final_url, f.error, c.path
 FROM fetches AS f LEFT JOIN contents AS c ON c.id = f.content WHERE f.url = ? ORDER BY f.id DESC LIMIT ?
 """
+_LATEST = 2**33  # the year 2242
 _SEED, _SITEMAP, _LINK, _NOBODY = "seed", "sitemap", "link", "nobody"
 
 
@@ -36,9 +38,9 @@ class _Row(NamedTuple):
     url: str
     depth: int
     via: int | None
-    level: str
-    type: str | None
-    answered: int
+    level: Level
+    type: ResourceType | None
+    answered: bool
     decision: Decision
 
 
@@ -91,7 +93,7 @@ class Inquiry:
             level=row.level,
             depth=row.depth,
             type=row.type,
-            is_answered=bool(row.answered),
+            is_answered=row.answered,
             origin=_SEED if is_seed else _SITEMAP if row.via is None else _LINK,
             asked_of=asked.linker if asked is not None else None,
             steps=self._steps(row, asked),
@@ -134,8 +136,10 @@ class Inquiry:
 
     def _read(self, row: Sequence[Any]) -> _Row:
         with self._db.reading():
-            reason = Reason(row[8]) if row[8] else None
-            return _Row(*row[:7], Decision(Verdict(row[7]), reason, row[9]))
+            number, url, depth, via, level, kind, answered, verdict, reason, rule = row
+            decision = Decision(Verdict(verdict), Reason(reason) if reason else None, rule)
+            known = ResourceType(kind) if kind else None
+            return _Row(number, url, depth, via, Level(level), known, bool(answered), decision)
 
     def _asked(self, row: _Row) -> _Asked:
         """Return the link by which the stored decision came about."""
@@ -185,7 +189,11 @@ class Inquiry:
 
     def _said(self, row: _Row) -> dict[Rule, tuple[Answer, str]]:
         """Return what the rules with a request say that do not decide, and of what."""
-        found = {Rule.ROBOTS: self._robots(row.url)}
+        found = {
+            Rule.ROBOTS: self._robots(row.url),
+            Rule.HEAD: (Answer.PASSES, "nothing told of an unwanted type"),
+            Rule.LIMITS: (Answer.PASSES, "none had ended the crawl"),
+        }
         if row.answered:
             found[Rule.ANSWER] = (Answer.PASSES, f"{row.type}, level {row.level}")
         for fetch in self._fetches(row.id)[-1:]:
@@ -198,9 +206,7 @@ class Inquiry:
         """Return what the robots.txt of the store says of *url* now."""
         if self._token is None:
             return Answer.DIFFERS, "ROBOTSTXT_OBEY=0"
-        row = self._db.execute("SELECT state, body FROM robots WHERE origin = ?", (origin(url),)).fetchone()
-        with self._db.reading():
-            state = RobotsState(**orjson.loads(row[0]), body=row[1]) if row else RobotsState()
+        state = robots_state(self._db, origin(url))
         if state.access is not Access.RULES or state.body is None:
             return Answer.PASSES, state.cause if state.failures else "there is no robots.txt"
         found = parse(state.body, self._token)
@@ -218,7 +224,10 @@ class Inquiry:
 
     def _fetches(self, number: int) -> list[Fetched]:
         rows = self._db.execute(_FETCHES, (number, MAX_FETCHES)).fetchall()
-        return [Fetched._make(row) for row in reversed(rows)]
+        fetches = [Fetched._make(row) for row in reversed(rows)]
+        if not all(0 <= fetch.fetched_at < _LATEST for fetch in fetches):
+            raise self._db.damaged("an answer came at a time that there is not")
+        return fetches
 
 
 def _link_to(text: str) -> Link:

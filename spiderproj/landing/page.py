@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime
 from itertools import groupby
 from operator import attrgetter
 from typing import Final
@@ -17,6 +16,7 @@ from urllib.parse import urlsplit
 
 from spiderproj.display import one_line
 from spiderproj.landing.markup import Markup, element, join
+from spiderproj.landing.parts import foreign, moment, size_of
 from spiderproj.landing.records import Copy, Entry, Start
 from spiderproj.landing.style import CSS, DIGEST
 from spiderproj.rewrite import Relative
@@ -27,8 +27,8 @@ _KEYWORDS: Final = 2000  # characters of the user's own
 _ROWS: Final = 40  # of a table whose rows a site could multiply
 _POLICY: Final = f"default-src 'none'; style-src 'sha256-{DIGEST}'; base-uri 'none'; form-action 'none'"
 _NUMBER: Final = re.compile("[0-9]++")
-_UNITS: Final = ("KiB", "MiB", "GiB", "TiB")
 _RESULTS: Final = {
+    "report.html": "what came of the crawl: refusals, broken links, and more",
     "pages.jsonl": "every URL that was answered",
     "links.jsonl": "every link",
     "refused.jsonl": "what was not fetched, and why",
@@ -62,10 +62,10 @@ def _host(copy: Copy) -> str:
 
 
 def _header(copy: Copy, name: str) -> Iterator[Markup]:
-    yield element("h1", _foreign(name))
+    yield element("h1", foreign(name))
     when = "nothing was answered yet"
     if copy.crawled is not None:
-        first, last = map(_moment, copy.crawled)
+        first, last = map(moment, copy.crawled)
         when = f"fetched {first}" if first == last else f"fetched {first} to {last}"
     yield element("p", f"Offline copy, {when}", class_="faint")
 
@@ -80,13 +80,13 @@ def _start(copy: Copy) -> Iterator[Markup]:
 def _start_item(start: Start) -> Markup:
     url = one_line(start.url, _TEXT)
     if start.path is None:
-        return element("li", _foreign(url), " (not in the copy)")
-    return element("li", element("a", _foreign(url), href=_reference(_FILES + start.path)))
+        return element("li", foreign(url), " (not in the copy)")
+    return element("li", element("a", foreign(url), href=_reference(_FILES + start.path)))
 
 
 def _figures(copy: Copy) -> Iterator[Markup]:
     yield element("h2", "What it holds")
-    kinds = [(kind.type, f"{kind.files:,}", _size(kind.bytes)) for kind in copy.holdings]
+    kinds = [(kind.type, f"{kind.files:,}", size_of(kind.bytes)) for kind in copy.holdings]
     yield element(
         "div",
         _table("In all", ("what", "count"), ((name, f"{count:,}") for name, count in copy.totals.items())),
@@ -129,15 +129,15 @@ def _entry_items(entries: list[Entry]) -> Iterator[Markup]:
     alike = Counter(titles)
     for entry, title, name in zip(entries, titles, names, strict=True):
         apart = [" ", element("span", one_line(name, _TEXT), class_="faint")] if alike[title] > 1 else []
-        yield element("li", element("a", _foreign(title), href=_reference(_FILES + entry.path)), *apart)
+        yield element("li", element("a", foreign(title), href=_reference(_FILES + entry.path)), *apart)
 
 
 def _crawl(copy: Copy) -> Iterator[Markup]:
     yield element("h2", "How it was made")
     if copy.keywords:
-        yield element("p", "Keywords: ", _foreign(one_line(copy.keywords, _KEYWORDS)))
+        yield element("p", "Keywords: ", foreign(one_line(copy.keywords, _KEYWORDS)))
     if copy.words:
-        yield element("p", "Words of its titles and headings: ", _foreign(one_line(", ".join(copy.words), _KEYWORDS)))
+        yield element("p", "Words of its titles and headings: ", foreign(one_line(", ".join(copy.words), _KEYWORDS)))
     values = ((name, one_line(value, _TEXT)) for name, value in copy.arguments.items())
     results = (element("li", element("a", name, href=name), f": {what}") for name, what in _RESULTS.items())
     yield element("h3", "Lists of the crawl")
@@ -149,7 +149,7 @@ def _table(caption: str, columns: tuple[str, ...], rows: Iterable[tuple[str, ...
     """Return a table whose first column names the rows, "" when there are none."""
     cells = [
         element(
-            "tr", element("th", _foreign(one_line(first, _TEXT)), scope="row"), *(_cell(each, numbers) for each in rest)
+            "tr", element("th", foreign(one_line(first, _TEXT)), scope="row"), *(_cell(each, numbers) for each in rest)
         )
         for first, *rest in rows
     ]
@@ -160,7 +160,7 @@ def _table(caption: str, columns: tuple[str, ...], rows: Iterable[tuple[str, ...
 
 
 def _cell(text: str, is_number: bool) -> Markup:
-    return element("td", text, class_="number") if is_number else element("td", _foreign(text))
+    return element("td", text, class_="number") if is_number else element("td", foreign(text))
 
 
 def _column(name: str, is_number: bool) -> Markup:
@@ -174,20 +174,3 @@ def _counts(counts: Mapping[str, int]) -> list[tuple[str, str]]:
     if len(rows) > _ROWS:
         shown.append((f"{len(rows) - _ROWS:,} others", f"{sum(count for _, count in rows[_ROWS:]):,}"))
     return shown
-
-
-def _foreign(text: str) -> Markup:
-    """Return *text* that may be in any language, read in its own direction."""
-    return element("bdi", text, lang="")
-
-
-def _moment(seconds: float) -> str:
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC"
-
-
-def _size(size: int) -> str:
-    """Return a number of bytes for people."""
-    if size < 1024:
-        return f"{size} bytes"
-    power = min((size.bit_length() - 1) // 10, len(_UNITS))
-    return f"{size / 1024**power:,.1f} {_UNITS[power - 1]}"

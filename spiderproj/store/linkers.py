@@ -13,9 +13,11 @@ from spiderproj.scope import Source
 from spiderproj.store.database import Database
 from spiderproj.store.page_links import unpacked
 
-_PAGE = "SELECT u.id, u.url, u.depth, u.role, u.near, u.hops, p.links FROM page_links AS p JOIN urls AS u ON u.id = p.source"
-_TO = f"{_PAGE} WHERE instr(p.links, ?) ORDER BY p.source"  # noqa: S608 - constant texts
-_ON = f"{_PAGE} WHERE p.source = ?"  # noqa: S608 - constant texts
+_PAGE = """
+SELECT u.id, u.url, u.depth, u.role, u.near, u.hops, p.links FROM page_links AS p JOIN urls AS u ON u.id = p.source
+"""
+_TO = f"{_PAGE} WHERE instr(p.links, ?) ORDER BY p.source"
+_ON = f"{_PAGE} WHERE p.source = ?"
 
 
 class Linker(NamedTuple):
@@ -47,8 +49,8 @@ class Linkers:
             for link in found:
                 yield Linker(source, link)
 
-    def of_many(self, targets: Collection[int], most: int) -> tuple[Counter[int], dict[int, list[str]]]:
-        """Return how many pages link to each of *targets*, and the URLs of the first of them, at most *most* each."""
+    def of_many(self, targets: Collection[int], most: int) -> tuple[Counter[int], dict[int, list[int]]]:
+        """Return how many pages link to each of *targets*, and the first of these pages, at most *most* for each."""
         wanted = frozenset(targets)
         counts: Counter[int] = Counter()
         first: defaultdict[int, list[int]] = defaultdict(list)
@@ -59,7 +61,4 @@ class Linkers:
             for target in found:
                 if len(first[target]) < most:
                     first[target].append(source)
-        return counts, {target: [self._url(source) for source in sources] for target, sources in first.items()}
-
-    def _url(self, number: int) -> str:
-        return str(self._db.scalar("SELECT url FROM urls WHERE id = ?", (number,)))
+        return counts, first

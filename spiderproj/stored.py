@@ -1,4 +1,4 @@
-"""What the commands that look at a stored crawl have in common: finding it, its settings, and saying what went wrong."""
+"""What the commands that look at a stored crawl have in common: finding it, its settings, saying what went wrong."""
 
 from __future__ import annotations
 
