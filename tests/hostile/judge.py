@@ -22,7 +22,16 @@ _SECRETS = (b"root:x:0:", b"INSIDE-SECRET")  # of /etc/passwd, of the inside
 _PASSWORD = b"hunter2"  # in URLs of the pages
 _COOKIE_BYTES = 8192
 _LOG_LINE = 2000
-_KEPT = ("pages.jsonl", "refused.jsonl", "links.jsonl", "summary.json", "crawl.db")
+_KEPT = (
+    "pages.jsonl",
+    "refused.jsonl",
+    "links.jsonl",
+    "summary.json",
+    "crawl.db",
+    "index.html",
+    "report.html",
+    "__doc.txt",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
