@@ -31,6 +31,7 @@ table { width: 100%; margin: 1rem 0; border-collapse: collapse }
 caption { padding-bottom: .25rem; text-align: left; font-weight: 600; color: var(--ink) }
 th, td { padding: .25rem .5rem .25rem 0; border-top: 1px solid var(--line); text-align: left; vertical-align: top;
   font-weight: 400 }
+thead th { overflow-wrap: normal }
 .number { padding-right: 0; text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
 .pages ul { columns: 24rem; column-gap: 2.5rem }
 .pages li { break-inside: avoid; padding: .1rem 0 }
