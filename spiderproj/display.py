@@ -38,7 +38,8 @@ def one_line(text: str, limit: int) -> str:
     'a b�[31m'
     """
     beginning = text[: 4 * limit]
-    line = " ".join(beginning.split()).translate(_SHOWN).strip()
+    shown = " ".join(beginning.split()).translate(_SHOWN)
+    line = " ".join(shown.split())  # what was dropped may have stood between two blanks
     if len(line) <= limit and len(beginning) == len(text):
         return line
     return f"{line[: limit - 3].rstrip()}..."

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 from configparser import ConfigParser
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from urllib.parse import urlencode
@@ -199,7 +200,10 @@ def make_deploy(source: Path, folder: Path, proxy: str) -> subprocess.CompletedP
 
 def listening(pid: int) -> set[tuple[str, str, int]]:
     """Return protocol, address (hexadecimal, as the kernel has it) and port of each socket where *pid* listens."""
-    sockets = {str(path.readlink()) for path in Path(f"/proc/{pid}/fd").iterdir()}
+    sockets = set()
+    for path in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):  # closed meanwhile
+            sockets.add(str(path.readlink()))
     found = set()
     for protocol in ("tcp", "tcp6"):
         for line in Path(f"/proc/net/{protocol}").read_text().splitlines()[1:]:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from spiderproj.display import one_line
@@ -326,8 +326,8 @@ def test_the_documented_language_is_the_modules() -> None:
     described = re.findall(r"^(``.*?``) {2,}(.+)$", expression.__doc__ or "", re.MULTILINE)
     said = markdown.tables(markdown.section((ROOT / "docs/arguments.md").read_text(), "Topics"))[0]
     assert said == [[name.replace("``", "`"), " ".join(how.replace("``", "`").split())] for name, how in described]
-    for example in (span for row in said[:-1] for span in markdown.spans(row[0])):
-        Expression.parse(example.replace("a", "aa").replace("b", "bb") if len(example) < 9 else example)
+    for sample in (span for row in said[:-1] for span in markdown.spans(row[0])):
+        Expression.parse(sample.replace("a", "aa").replace("b", "bb") if len(sample) < 9 else sample)
 
 
 # --- ranking
@@ -369,6 +369,7 @@ def test_the_users_words_come_first() -> None:
 
 @settings(deadline=None, max_examples=300)
 @given(st.text(), st.integers(10, 50))
+@example("0\r\ue000\r0", 10)
 def test_one_line_is_one_line(text: str, limit: int) -> None:
     """Whatever the text, what is shown is one line of bounded length that steers nothing."""
     shown = one_line(text, limit)
