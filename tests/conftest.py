@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tests.answers import RouteSpec
 
 
-# What lands a change is not left to chance; SPIDERPROJ_SOAK=1 and `make fuzz` draw new inputs, and finds become examples.
+# What lands a change is not left to chance. SPIDERPROJ_SOAK=1 and `make fuzz` draw new inputs; finds become examples.
 settings.register_profile("repeatable", derandomize=True)
 settings.load_profile("default" if os.environ.get("SPIDERPROJ_SOAK") else "repeatable")
 
