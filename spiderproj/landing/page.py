@@ -16,16 +16,15 @@ from urllib.parse import urlsplit
 
 from spiderproj.display import one_line
 from spiderproj.landing.markup import Markup, element, join
-from spiderproj.landing.parts import foreign, moment, size_of
+from spiderproj.landing.parts import document, foreign, moment, size_of
 from spiderproj.landing.records import Copy, Entry, Start
-from spiderproj.landing.style import CSS, DIGEST
+from spiderproj.landing.style import CSS
 from spiderproj.rewrite import Relative
 
 _FILES: Final = "files/"
 _TEXT: Final = 200  # characters of a title or a value
 _KEYWORDS: Final = 2000  # characters of the user's own
 _ROWS: Final = 40  # of a table whose rows a site could multiply
-_POLICY: Final = f"default-src 'none'; style-src 'sha256-{DIGEST}'; base-uri 'none'; form-action 'none'"
 _NUMBER: Final = re.compile("[0-9]++")
 _RESULTS: Final = {
     "report.html": "what came of the crawl: refusals, broken links, and more",
@@ -41,20 +40,8 @@ _reference: Final = Relative("")
 def render(copy: Copy) -> bytes:
     """Return the page, to lie beside the folder ``files``."""
     name = one_line(copy.title, _TEXT) or _host(copy)
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="referrer", content="no-referrer"),
-        element("meta", name="robots", content="noindex"),
-        element("title", f"{name} (copy)"),
-        element("style", Markup(CSS)),
-    )
     main = element("main", *_start(copy), *_figures(copy), *_entries(copy), *_crawl(copy))
-    body = element("body", element("header", *_header(copy, name)), main)
-    page = Markup(f"<!doctype html>\n{element('html', head, body, lang='en')}\n")
-    return page.encode("utf-8", "replace")
+    return document(f"{name} (copy)", CSS, element("header", *_header(copy, name)), main)
 
 
 def _host(copy: Copy) -> str:

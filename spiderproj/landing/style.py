@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
-from hashlib import sha256
 from typing import Final
 
 CSS: Final = """
@@ -37,6 +35,3 @@ thead th { overflow-wrap: normal }
 .pages li { break-inside: avoid; padding: .1rem 0 }
 @media print { body { max-width: none; padding: 0 } a { color: inherit } }
 """
-
-DIGEST: Final = b64encode(sha256(CSS.encode()).digest()).decode()
-"""What the page's Content-Security-Policy calls the one style sheet it allows."""

@@ -5,14 +5,12 @@ Whatever a site has sent is text here: shortened, without control characters, es
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Iterator
-from hashlib import sha256
 from typing import Final
 
 from spiderproj.display import one_line
 from spiderproj.landing.markup import Markup, element
-from spiderproj.landing.parts import foreign, moment
+from spiderproj.landing.parts import document, foreign, moment
 from spiderproj.landing.style import CSS
 from spiderproj.report.records import Chart, Column, Report, Table
 
@@ -27,27 +25,14 @@ td.number, th.number {{ padding-right: .75rem }}
 section {{ break-inside: avoid-page }}
 details > summary {{ cursor: pointer }}
 """
-_DIGEST: Final = b64encode(sha256(_STYLE.encode()).digest()).decode()
-_POLICY: Final = f"default-src 'none'; style-src 'sha256-{_DIGEST}'; base-uri 'none'; form-action 'none'"
 
 
 def render(report: Report) -> bytes:
     """Return the page, to lie beside ``index.html``."""
     name = one_line(report.name, _TEXT)
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="referrer", content="no-referrer"),
-        element("meta", name="robots", content="noindex"),
-        element("title", f"{name} (report)"),
-        element("style", Markup(_STYLE)),
-    )
     header = element("header", element("h1", foreign(name)), element("p", _when(report), class_="faint"))
-    body = element("body", header, element("nav", *_contents(report)), element("main", *_main(report)))
-    page = Markup(f"<!doctype html>\n{element('html', head, body, lang='en')}\n")
-    return page.encode("utf-8", "replace")
+    nav, main = element("nav", *_contents(report)), element("main", *_main(report))
+    return document(f"{name} (report)", _STYLE, header, nav, main)
 
 
 def _when(report: Report) -> str:
