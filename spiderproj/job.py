@@ -9,7 +9,6 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict
 from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,7 +25,6 @@ from spiderproj.gate import Gate, GateMode
 from spiderproj.levels import Home, home_of
 from spiderproj.login import read_login
 from spiderproj.models import CrawlURL, ResourceType
-from spiderproj.robots import RobotsState
 from spiderproj.store import Decisions, Folder, Frontier, Ledger
 from spiderproj.store.renderings import Renderings
 from spiderproj.urls import split
@@ -155,18 +153,6 @@ class Job:
         self._living[old] -= 1
         if not self._living[old] and old in self.scope.homes:
             self.scope.homes.remove(old)
-
-    def robots_state(self, origin: str) -> RobotsState:
-        """Return what is remembered of an origin's robots.txt."""
-        row = self.database.execute("SELECT state, body FROM robots WHERE origin = ?", (origin,)).fetchone()
-        return RobotsState(**orjson.loads(row[0]), body=row[1]) if row else RobotsState()
-
-    def keep_robots_state(self, origin: str, state: RobotsState) -> None:
-        """Remember an origin's robots.txt for later runs."""
-        columns = asdict(state)
-        body = columns.pop("body")
-        self.database.write("INSERT OR REPLACE INTO robots VALUES (?, ?, ?)",
-                            (origin, orjson.dumps(columns).decode(), body))  # fmt: skip
 
     def spool(self, status: int, headers: Headers) -> Spool | None:
         """Return a place on disk for a large file that begins to arrive, None for a body to keep in memory."""

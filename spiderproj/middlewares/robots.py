@@ -18,6 +18,7 @@ from spiderproj.models import Reason
 from spiderproj.refusals import Postponed, Refused
 from spiderproj.robots import Access, RobotsRules, RobotsState, parse, redirect_target
 from spiderproj.scheduler import LEASE
+from spiderproj.store.robots import keep_robots_state, robots_state
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -61,7 +62,7 @@ class RobotsMiddleware:
         if LEASE not in request.meta and "obeys_robots" not in request.meta:
             return
         origin = urls.origin(request.url)
-        state = self._states.get(origin) or self._job.robots_state(origin)
+        state = self._states.get(origin) or robots_state(self._job.database, origin)
         if state.is_due(time.time()):
             state = await self._renew(origin, state)
         if state.access is Access.RULES and state.body is not None:
@@ -98,7 +99,7 @@ class RobotsMiddleware:
         while True:
             state = await self._ask(origin, state)
             self._states[origin] = state
-            self._job.keep_robots_state(origin, state)
+            keep_robots_state(self._job.database, origin, state)
             left = self._patience - (time.monotonic() - began)
             if state.access is not Access.DISALLOW or left < pause or self._has_second_try(origin, state):
                 return state
