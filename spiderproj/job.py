@@ -22,7 +22,7 @@ from spiderproj.failpoints import failpoint
 from spiderproj.files import Spool, prepare
 from spiderproj.files.failures import failure
 from spiderproj.gate import Gate, GateMode
-from spiderproj.levels import Home, home_of
+from spiderproj.levels import Home, home_of, homes_of
 from spiderproj.login import read_login
 from spiderproj.models import CrawlURL, ResourceType
 from spiderproj.store import Decisions, Folder, Frontier, Ledger
@@ -58,7 +58,6 @@ class Job:
         self._stream_above = settings.getint("SPIDERPROJ_STREAM_ABOVE")
         check_settings(options, settings)
         self.scope = build_scope(options, settings)
-        self._living = Counter(map(home_of, options.seeds))  # seeds by their home
         self._order = hook(settings, "SPIDERPROJ_ORDER")
         if options.fresh:
             _set_aside(self.out)
@@ -103,11 +102,8 @@ class Job:
         """Find out whether this is a new crawl, and take up what an earlier run has learned."""
         meta = self.database.meta
         self.counts.update(orjson.loads(meta("counts") or "{}"))
-        for stored in orjson.loads(meta("homes") or "[]"):
-            if (home := Home(*stored)) not in self.scope.homes:
-                self.scope.homes.append(home)
-        for seed in self.options.seeds:
-            self._leave(seed)
+        moved = [Home(*stored) for stored in orjson.loads(meta("homes") or "[]")]
+        self.scope.homes[:] = homes_of(self.options.seeds, moved)
         before = meta("state")
         self.state = "new" if before is None else "revisit" if before == "finished" else "resumed"
         self.changed_arguments: list[str] = []
@@ -136,23 +132,14 @@ class Job:
         is_file = judgement.predicted not in (None, ResourceType.HTML) or judgement.role == "requisite"
         return self._rank(order.Place(split(url), judgement.level, judgement.depth, is_file))
 
-    def move_home(self, seed: str, home: Home) -> None:
-        """Let the crawl be at home where a redirect of a *seed* led."""
+    def move_home(self, home: Home) -> None:
+        """Let the crawl be at home where a redirect of a seed led."""
         homes = self.scope.homes
         if home in homes:
             return
-        homes.append(home)
-        self.database.set_meta("homes", orjson.dumps([list(home) for home in homes]).decode())
-        self._leave(seed)
-
-    def _leave(self, seed: str) -> None:
-        """Leave the directory of a *seed* that is a directory itself, by the slash its server adds to it."""
-        parts, old = split(seed), home_of(seed)
-        if Home(parts.authority, f"{parts.path}/") not in self.scope.homes:
-            return
-        self._living[old] -= 1
-        if not self._living[old] and old in self.scope.homes:
-            self.scope.homes.remove(old)
+        moved = [*homes, home]
+        self.database.set_meta("homes", orjson.dumps([list(each) for each in moved]).decode())
+        homes[:] = homes_of(self.options.seeds, moved)
 
     def spool(self, status: int, headers: Headers) -> Spool | None:
         """Return a place on disk for a large file that begins to arrive, None for a body to keep in memory."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from spiderproj.models import Level
@@ -23,6 +24,21 @@ def home_of(seed: str) -> Home:
     """Return the home of a canonical *seed* URL."""
     parts = split(seed)
     return Home(parts.authority, directory(parts.path))
+
+
+def homes_of(seeds: Sequence[str], moved: Iterable[Home]) -> list[Home]:
+    """Return where a crawl is at home: at its *seeds*, and where their redirects have *moved* it.
+
+    The directory of a seed that is a directory itself, by the slash its server adds to it, is left unless another seed
+    is at home there.
+    """
+    found = dict.fromkeys([*map(home_of, seeds), *moved])
+    staying = Counter(map(home_of, seeds))
+    for seed in seeds:
+        parts = split(seed)
+        if Home(parts.authority, f"{parts.path}/") in found:
+            staying[home_of(seed)] -= 1
+    return [home for home in found if staying.get(home, 1)]
 
 
 def level(parts: URLParts, homes: Iterable[Home]) -> Level:

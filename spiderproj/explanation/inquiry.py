@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,13 +10,13 @@ import orjson
 from spiderproj.explanation import rules
 from spiderproj.explanation.records import MAX_FETCHES, MAX_LINKERS, Explanation, Fetched, Linked
 from spiderproj.explanation.rules import OF_ANSWER, OF_LINK, Answer, Rule, Step
-from spiderproj.levels import Home, home_of
+from spiderproj.levels import Home, homes_of
 from spiderproj.models import Decision, Level, Link, LinkRole, Reason, ResourceType, Verdict
 from spiderproj.robots import Access, parse
 from spiderproj.scope import Source
 from spiderproj.store.linkers import Linker, Linkers
 from spiderproj.store.robots import robots_state
-from spiderproj.urls import RefusedURLError, canonical, origin, split, url_key
+from spiderproj.urls import RefusedURLError, canonical, origin, url_key
 
 if TYPE_CHECKING:
     from spiderproj.arguments import CrawlOptions
@@ -53,19 +52,6 @@ class _Asked(NamedTuple):
     note: str | None
 
 
-def homes(options: CrawlOptions, database: Database) -> list[Home]:
-    """Return where the crawl is at home: at its seeds, and where their redirects have led it."""
-    with database.reading():
-        stored = [Home(*home) for home in orjson.loads(database.meta("homes") or "[]")]
-    found = dict.fromkeys([*map(home_of, options.seeds), *stored])
-    staying = Counter(map(home_of, options.seeds))
-    for seed in options.seeds:
-        parts = split(seed)
-        if Home(parts.authority, f"{parts.path}/") in found:  # a directory, given without its slash
-            staying[home_of(seed)] -= 1
-    return [home for home in found if staying.get(home, 1)]
-
-
 class Inquiry:
     """Explains the URLs of one stored crawl by the rules of its *scope*; *token* is None when robots.txt is ignored."""
 
@@ -75,7 +61,9 @@ class Inquiry:
         self._scope = scope
         self._token = token
         self._linkers = Linkers(database)
-        scope.homes[:] = homes(options, database)
+        with database.reading():
+            moved = [Home(*stored) for stored in orjson.loads(database.meta("homes") or "[]")]
+        scope.homes[:] = homes_of(options.seeds, moved)
 
     def explain(self, text: str) -> Explanation:
         """Return why the URL that *text* means was, or was not, fetched."""

@@ -80,7 +80,7 @@ def _refusal(job: Job, url: CrawlURL, answer: Answer) -> Decision | None:
 
 def _record(job: Job, url: CrawlURL, answer: Answer, answers: Answers) -> None:
     if Source.of(url).is_seed and answer.final_url is not None and (home := moved_home(url.url, answer.final_url)):
-        job.move_home(url.url, home)
+        job.move_home(home)
     links = [] if url.near and answer.is_good else answers.links(answer)
     outcome = Outcome(
         status=answer.status or 0,

@@ -118,7 +118,7 @@ class SiteSpider(Spider):
         if self.reader.is_unread(item):
             return self._read_beside(item, response)
         if Source.of(url).is_seed and item.final_url is not None and (home := moved_home(url.url, item.final_url)):
-            self.job.move_home(url.url, home)
+            self.job.move_home(home)
         if self.renderer is not None and self.renderer.wants(item):
             return self._draw(item, response, self.renderer)
         return [item]
