@@ -18,7 +18,7 @@ from spiderproj.arguments import parse_arguments
 from spiderproj.errors import StoreDamagedError
 from spiderproj.files import json_line
 from spiderproj.job import Job
-from spiderproj.models import CrawlURL, Decision, Link, LinkRole, ResourceType, Verdict
+from spiderproj.models import CrawlURL, Link, LinkRole, ResourceType
 from spiderproj.store import Database, Outcome
 from spiderproj.store.figures import figures
 from spiderproj.store.lines import link_lines
@@ -28,7 +28,6 @@ PAGES, STORED = 150, 100
 BASE = "http://h"
 EVERY = bool(os.environ.get("SPIDERPROJ_SOAK"))  # make soak: every byte, 1000 flips
 TAIL = 64 * 1024
-FETCHED = Decision(Verdict.FETCHED, None, "")
 
 
 class Copy(NamedTuple):
@@ -48,7 +47,7 @@ def fetch(job: Job, url: CrawlURL) -> None:
     """Take in a page that links to the two below it, or a 404 for what the damage has made of a URL."""
     number = url.url.removeprefix(f"{BASE}/")
     if not number.isdecimal() or int(number) >= PAGES:
-        job.ledger.record(url, Outcome(status=404, fetched_at=1.0), [], FETCHED)
+        job.ledger.record(url, Outcome(status=404, fetched_at=1.0), [])
         return
     body, path = f"page {number}".encode(), f"h/{number}.html"
     below = [n for n in (2 * int(number) + 1, 2 * int(number) + 2) if n < PAGES]
@@ -56,7 +55,7 @@ def fetch(job: Job, url: CrawlURL) -> None:
     job.folder.store(path, sha256(body).digest(), body)
     content = job.ledger.add_content(url, sha256(body).digest(), 0, len(body), path)
     outcome = Outcome(status=200, fetched_at=1.0, type=ResourceType.HTML, size=len(body), content=content.id)
-    rows = job.ledger.record(url, outcome, links, FETCHED)
+    rows = job.ledger.record(url, outcome, links)
     job.lines["pages"].append(json_line({"url": url.url}))
     job.lines["links"].append(link_lines(url.url, rows))
 

@@ -19,7 +19,6 @@ from spiderproj.store import Database, Decisions, Frontier, Ledger, Outcome
 from spiderproj.urls import split
 
 SEED = "http://h/"
-FETCHED = Decision(Verdict.FETCHED, None, "")
 HTML = frozenset({ResourceType.HTML})
 
 
@@ -48,7 +47,7 @@ class Crawl:
         """Lease the next URL and record that it links to *paths*; return its URL."""
         url = self.lease()
         assert url is not None
-        self.ledger.record(url, Outcome(status=200, fetched_at=1.0), [anchor(path) for path in paths], FETCHED)
+        self.ledger.record(url, Outcome(status=200, fetched_at=1.0), [anchor(path) for path in paths])
         return url.url
 
     def verdict(self, url: str) -> tuple[str, str | None]:

@@ -13,7 +13,6 @@ from spiderproj.errors import SpiderprojError
 from spiderproj.extensions.watchdog import working_on
 from spiderproj.files import json_line
 from spiderproj.items import Capture, LinkItem
-from spiderproj.models import Decision, Verdict
 from spiderproj.scope import Source
 from spiderproj.store import PART, LinkRow, Outcome
 from spiderproj.store.lines import link_lines
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
     from spiderproj.job import Job
 
-_FETCHED = Decision(Verdict.FETCHED, None, "")
 REDIRECT_LOOP = "redirect-loop"
 _GONE = frozenset({404, 410})
 """Answers that say what the page is now: there is none. No other that is not a whole body says anything about it."""
@@ -95,7 +93,7 @@ class LedgerPipeline:
         if item.problem is not None and item.digest is None and item.status not in _GONE:
             ledger.record_failure(item.url, outcome, rows)
         else:
-            ledger.record_decided(item.url, outcome, rows, _FETCHED)
+            ledger.record_decided(item.url, outcome, rows)
         self._keep_rendering(item)
         self._job.lines["pages"].append(json_line(page_line(item)))
         self._job.lines["links"].append(link_lines(item.url.url, rows))

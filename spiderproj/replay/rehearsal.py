@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from spiderproj.arguments import CrawlOptions
     from spiderproj.replay.answers import Answer, Answers
 
-_FETCHED = Decision(Verdict.FETCHED, None, "")
 _A_COMMIT = 1000  # URLs
 
 
@@ -90,4 +89,4 @@ def _record(job: Job, url: CrawlURL, answer: Answer, answers: Answers) -> None:
         final_url=answer.final_url,
         error=answer.error,
     )
-    job.ledger.record(url, outcome, links, _FETCHED)
+    job.ledger.record(url, outcome, links)

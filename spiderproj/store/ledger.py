@@ -81,23 +81,23 @@ class Ledger:
         self._first_fetch: int = (database.scalar("SELECT max(id) FROM fetches") or 0) + 1  # of this run
         self._next_fetch = self._first_fetch
 
-    def record(self, url: CrawlURL, outcome: Outcome, links: Sequence[Link], decision: Decision) -> list[LinkRow]:
+    def record(self, url: CrawlURL, outcome: Outcome, links: Sequence[Link]) -> list[LinkRow]:
         """Write one answer: the fetch, its links and their decisions, and the end of the lease.
 
-        *decision* is the URL's own verdict now. Returns a row for each link, in order. A page that is stored without
-        links has lost those of an earlier visit.
+        The URL is fetched by that. Returns a row for each link, in order. A page that is stored without links has lost
+        those of an earlier visit.
         """
         rows = self.decisions.decide(Source.of(url), links)
-        self.record_decided(url, outcome, rows, decision)
+        self.record_decided(url, outcome, rows)
         return rows
 
-    def record_decided(self, url: CrawlURL, outcome: Outcome, rows: Sequence[LinkRow], decision: Decision) -> None:
+    def record_decided(self, url: CrawlURL, outcome: Outcome, rows: Sequence[LinkRow]) -> None:
         """Write one answer as ``record`` does, when its links have been decided: *rows*."""
         if rows:
             self._links.keep(url.id, rows)
         elif outcome.content is not None:
             self._links.forget(url.id)
-        self.decisions.settle(url, decision, outcome.type, self._add_fetch(url, outcome))
+        self.decisions.settle(url, _FETCHED, outcome.type, self._add_fetch(url, outcome))
 
     def record_failure(self, url: CrawlURL, outcome: Outcome, rows: Sequence[LinkRow] = ()) -> None:
         """Write an *outcome* whose error may pass, and the end of the lease.
@@ -109,7 +109,7 @@ class Ledger:
             self._add_fetch(url, outcome)
             self.decisions.settle(url, _FETCHED, None, None)
         elif outcome.status:
-            self.record_decided(url, outcome, rows, _FETCHED)
+            self.record_decided(url, outcome, rows)
         else:
             self.refuse(url, Decision(Verdict.REFUSED, Reason.ERROR, outcome.error or "no answer"))
 
