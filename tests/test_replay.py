@@ -232,7 +232,7 @@ async def test_seeds_that_move(
     """A seed that redirects, or that needs its second scheme, leads a replay where it led the crawl."""
     served = site([*WORLD, redirect("/start", "{{BASE}}/d"), redirect("/d", "/d/")])
     seed = seed.replace("{{BASE}}", served.base).replace("{{HOST}}", served.names["HOST"])
-    settings, select = QUICK | {"DOWNLOAD_TIMEOUT": 0.5}, {"select": "page,child:html"}
+    settings, select = QUICK | {"DOWNLOAD_TIMEOUT": 3.0}, {"select": "page,child:html"}
     await crawl(seed, tmp_path / "before", settings, **select)
     before = fetched(tmp_path / "before")
     assert len(before) > 5
