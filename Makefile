@@ -53,6 +53,7 @@ bench: .venv/dev
 soak: .venv/dev
 	SPIDERPROJ_SOAK=1 $(BIN)/pytest tests/test_failpoints.py tests/test_damage.py tests/test_disk.py tests/test_signals.py
 	$(BIN)/python -m tests.soak_kills --kills 1000
+	$(BIN)/python -m bench.soak
 
 fuzz: .venv/fuzz
 	$(BIN)/python -m fuzz $(ARGS)

@@ -6,8 +6,13 @@ Page 0 is ``/``, page i is ``/d<i // 10000>/e<i // 100 % 100>/p<i>.html``. A pag
 ...), so that the tree reaches every page, to its parent, to pages 1 to 8, and to twelve pages chosen by a fixed hash;
 a complete crawl from ``/`` is exactly N pages and robots.txt. Every page has an ETag and answers If-None-Match.
 
+``--faults 5`` has five pages of a hundred fail when they are asked for first: a 500, nothing at all, half a body, no
+last chunk. ``--traps`` has one page of 500 lead to a path that grows for ever and to a redirect that
+never ends, and all of them to a calendar without end.
+
 At the end (SIGINT, SIGTERM) it prints one line of JSON: distinct pages, repeated GETs, unknown URLs, answers of 304,
-requests by method, connections, and the most that were open at once. Ask for ``/-/counts`` to see it meanwhile.
+faults, pages and redirects of traps, requests by method, connections, and the most that were open at once. Ask for
+``/-/counts`` to see it meanwhile.
 """
 
 from __future__ import annotations
@@ -20,25 +25,29 @@ import signal
 from collections import Counter
 
 _FANOUT, _CROSS = 20, 12
+_TRAPPED = 500  # one page of so many leads into a trap
 _GOLDEN, _MASK = 0x9E3779B97F4A7C15, (1 << 64) - 1
 _PAGE = re.compile(r"/d(\d+)/e(\d+)/p(\d+)\.html")
 _FILLER = (
     b"<p>" + b"alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho " * 4 + b"</p>\n"
 )
+_HTML = b"text/html; charset=utf-8"
 _OK, _MISSING = b"200 OK", b"404 Not Found"
+_LAST = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: text/html\r\n"
 
 
 class VirtualSite:
-    """The pages, and the count of what was asked for."""
+    """The pages, and the count of what was asked for; so many of a hundred are *faulty* at first."""
 
-    def __init__(self, pages: int, page_bytes: int) -> None:
+    def __init__(self, pages: int, page_bytes: int, faulty: int = 0, *, has_traps: bool = False) -> None:
         self._pages, self._bytes = pages, page_bytes
-        self._served = bytearray(pages)
+        self._faulty, self._has_traps = faulty, has_traps
+        self._failed, self._served = bytearray(pages), bytearray(pages)
         self._nav = b"".join(b'<a href="%s">Section %d</a> ' % (path(n), n) for n in range(1, min(9, pages)))
         self.counts: Counter[str] = Counter()
 
     def answer(self, method: str, target: str, etag: str) -> bytes:
-        """Return the whole response to a request."""
+        """Return the whole response to a request; the connection ends after one that says so, or is empty."""
         self.counts[method] += 1
         if target == "/robots.txt":
             return _head_only(_response(_OK, b"text/plain", b"User-agent: *\nDisallow:\n"), method)
@@ -46,8 +55,9 @@ class VirtualSite:
             return _response(_OK, b"application/json", json.dumps(self.counts).encode())
         number = self._number(target)
         if number is None:
-            self.counts["missing"] += 1
-            return _head_only(_response(_MISSING, b"text/html", b"<h1>404</h1>\n"), method)
+            return _head_only(self._beside(target), method)
+        if method == "GET" and self._fails(number):
+            return self._fault(number)
         own = f'"{number}"'
         if method == "GET":
             self.counts["repeats" if self._served[number] else "distinct"] += 1
@@ -55,7 +65,7 @@ class VirtualSite:
         if etag == own:
             self.counts["not_modified"] += 1
             return b"HTTP/1.1 304 Not Modified\r\nConnection: keep-alive\r\nETag: %s\r\n\r\n" % own.encode()
-        return _head_only(_response(_OK, b"text/html; charset=utf-8", self.body(number), own.encode()), method)
+        return _head_only(_response(_OK, _HTML, self.body(number), own.encode()), method)
 
     def body(self, number: int) -> bytes:
         """Return page *number*: its links, then text up to the size asked for."""
@@ -66,6 +76,7 @@ class VirtualSite:
             *(b'<a href="%s">child %d</a>' % (path(child), child) for child in children),
             b'<a href="%s">up</a>' % path(max(0, number - 1) // _FANOUT),
             *(b'<a href="%s#s">see %d</a>' % (path(other), other) for other in self._others(number)),
+            *(b'<a href="%s">more</a>' % trap for trap in self._traps(number)),
         ]
         missing = self._bytes - sum(map(len, lines))
         return b"\n".join([*lines, _FILLER * max(0, missing // len(_FILLER)), b"</body></html>\n"])
@@ -76,6 +87,45 @@ class VirtualSite:
             state = (state * _GOLDEN + step) & _MASK
             found.append((state >> 20) % self._pages)
         return found
+
+    def _traps(self, number: int) -> list[bytes]:
+        if not self._has_traps:
+            return []
+        own = [b"/trap/%d/" % number, b"/far/%d?hop=1" % number] if number % _TRAPPED == 7 else []
+        return [*own, b"/calendar?month=1"]
+
+    def _beside(self, target: str) -> bytes:
+        """Return what is no page: a step of a trap, or 404."""
+        place, _, number = target.rpartition("=")
+        if self._has_traps and target.startswith("/trap/"):
+            self.counts["traps"] += 1
+            return _response(_OK, _HTML, b'<a href="a/">a</a><a href="b/">b</a><a href="a/b/a/b/">%d</a>' % len(target))
+        if self._has_traps and place.startswith(("/far/", "/calendar?")) and number.isdigit():
+            self.counts["traps"] += 1
+            following = f"{place}={int(number) + 1}".encode()
+            if place.startswith("/calendar?"):
+                return _response(_OK, _HTML, b'<a href="%s">next month</a>' % following)
+            return b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: %s\r\n\r\n" % following
+        self.counts["missing"] += 1
+        return _response(_MISSING, b"text/html", b"<h1>404</h1>\n")
+
+    def _fails(self, number: int) -> bool:
+        """Return whether this is the first request of a page that fails at first, and count it."""
+        if not number or self._failed[number] or _mixed(number) % 100 >= self._faulty:
+            return False
+        self._failed[number] = 1
+        self.counts["faults"] += 1
+        return True
+
+    def _fault(self, number: int) -> bytes:
+        body = self.body(number)
+        half = body[: len(body) // 2]
+        return (
+            b"",
+            _response(b"500 Internal Server Error", b"text/html", b"<h1>500</h1>\n"),
+            _LAST + b"Content-Length: %d\r\n\r\n%s" % (len(body), half),
+            _LAST + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n" % (len(half), half),
+        )[number % 4]
 
     def _number(self, target: str) -> int | None:
         """Return the page that *target* names, None when it is not exactly a page's path."""
@@ -89,6 +139,10 @@ class VirtualSite:
 def path(number: int) -> bytes:
     """Return the one path of page *number*."""
     return b"/d%d/e%d/p%d.html" % (number // 10_000, number // 100 % 100, number) if number else b"/"
+
+
+def _mixed(number: int) -> int:
+    return ((number + 1) * _GOLDEN & _MASK) >> 20
 
 
 def _response(status: bytes, content_type: bytes, body: bytes, etag: bytes = b"") -> bytes:
@@ -129,8 +183,9 @@ class Connection(asyncio.Protocol):
             self._buffer = self._buffer[end + 4 :]
             method, target, _ = (*first.split(" "), "", "")[:3]
             etag = next((line[14:].strip() for line in lines if line.lower().startswith("if-none-match:")), "")
-            self._transport.write(self._site.answer(method, target, etag))
-            if "connection: close" in map(str.lower, lines):
+            response = self._site.answer(method, target, etag)
+            self._transport.write(response)
+            if not response or response.startswith(_LAST) or "connection: close" in map(str.lower, lines):
                 self._transport.close()
 
 
@@ -152,8 +207,11 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=1_200_000)
     parser.add_argument("--bytes", type=int, default=4000, help="about so many a page, at least its links")
     parser.add_argument("--port", type=int, default=8804)
+    parser.add_argument("--faults", type=int, default=0, metavar="PERCENT", help="pages that fail at first")
+    parser.add_argument("--traps", action="store_true", help="pages lead into traps")
     options = parser.parse_args()
-    asyncio.run(serve(VirtualSite(options.pages, options.bytes), options.port))
+    site = VirtualSite(options.pages, options.bytes, options.faults, has_traps=options.traps)
+    asyncio.run(serve(site, options.port))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 import orjson
 
@@ -34,11 +35,18 @@ FROM decisions AS d JOIN urls AS u ON u.id = d.id WHERE d.verdict = 'queued' AND
 """
 
 
-def write_all(database: Database, out: Path, *, limit: str | None = None) -> int:
+class Limit(NamedTuple):
+    """A limit that ended a crawl: BUDGET or WINDOW, and the setting or argument."""
+
+    reason: Reason
+    rule: str
+
+
+def write_all(database: Database, out: Path, *, limit: Limit | None = None) -> int:
     """Write ``links.jsonl``, ``pages.jsonl`` and ``refused.jsonl``; each replaces the old one when it is whole.
 
-    *limit* names the limit that ended the crawl: what is still queued and was never fetched is then
-    refused by ``budget`` for this run. Returns how many seeds pages link to.
+    *limit* is what ended the crawl, when it was a limit of the user's: what is still queued and was never fetched is
+    then refused by it for this run. Returns how many seeds pages link to.
     """
     with database.reading():
         seeds = {number for (number,) in database.execute("SELECT id FROM urls WHERE via IS NULL")}
@@ -60,10 +68,10 @@ def _links(database: Database, unlinked: set[int]) -> Iterator[bytes]:
         yield stored_lines(source, rows, targets.of(ids))
 
 
-def _refused(database: Database, limit: str | None) -> Iterator[Mapping[str, object]]:
+def _refused(database: Database, limit: Limit | None) -> Iterator[Mapping[str, object]]:
     yield from _rows(database, _REFUSED)
     if limit is not None:
-        yield from _rows(database, _UNREACHED, (Reason.BUDGET.value, limit))
+        yield from _rows(database, _UNREACHED, (limit.reason.value, limit.rule))
 
 
 def _rows(database: Database, statement: str, values: tuple[object, ...] = ()) -> Iterator[Mapping[str, object]]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from spiderproj import landing, mediatype, report, topics
 from spiderproj.errors import OutputError, UnsafePathError
 from spiderproj.exports import write_whole
+from spiderproj.models import ResourceType
 from spiderproj.store.destinations import Destinations
 from spiderproj.store.inventory import Inventory, StoredPage
 from spiderproj.store.review import Review
@@ -42,9 +43,8 @@ def write_front(folder: Folder, options: CrawlOptions, figures: Figures) -> None
     database = folder.database
     with database.reading():
         inventory = Inventory(database)
-        starts = _starts(folder, options)
-        first = next((start.path for start in starts if start.path is not None), None)
-        title = inventory.title_of(first) if first is not None else ""
+        starts = _starts(folder, options, inventory)
+        title = next((start.title for start in starts if start.path is not None), "")
         crawled = inventory.times()
         key_words = topics.KeyWords(
             keywords=options.keywords or "",
@@ -75,7 +75,7 @@ def write_report(database: Database, out: Path, options: CrawlOptions, figures: 
         write_whole(out / REPORT, [report.render(told)])
 
 
-def _starts(folder: Folder, options: CrawlOptions) -> list[landing.Start]:
+def _starts(folder: Folder, options: CrawlOptions, inventory: Inventory) -> list[landing.Start]:
     """Return the seeds with what came of them; of very many the first."""
     destinations = Destinations(folder.database, folder.files.exists)
     starts = []
@@ -83,7 +83,7 @@ def _starts(folder: Folder, options: CrawlOptions) -> list[landing.Start]:
         path = destinations.of_url(seed).path
         if path is None and seed in options.seed_fallbacks:
             path = destinations.of_url(options.seed_fallbacks[seed]).path
-        starts.append(landing.Start(seed, path))
+        starts.append(landing.Start(seed, path, inventory.title_of(path) if path is not None else ""))
     return starts
 
 
@@ -150,7 +150,7 @@ def _copy(
 def _arguments(options: CrawlOptions) -> Iterator[tuple[str, str]]:
     """Yield the arguments that say what belongs to the copy, as a user would write them; no path of this machine."""
     yield "mode", options.mode
-    yield "select", " ".join(f"{level}:{','.join(sorted(types))}" for level, types in options.select.items() if types)
+    yield "select", " ".join(f"{level}:{_types(types)}" for level, types in options.select.items() if types)
     for name in (
         "near",
         "requisites",
@@ -172,3 +172,7 @@ def _arguments(options: CrawlOptions) -> Iterator[tuple[str, str]]:
             yield name, pattern.text
     if options.deny_types:
         yield "deny_types", ",".join(sorted(options.deny_types))
+
+
+def _types(types: frozenset[ResourceType]) -> str:
+    return "all" if len(types) == len(ResourceType) else ",".join(sorted(types))

@@ -5,6 +5,7 @@ Scrapy's components find it as ``crawler.spider.job``.
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections import Counter
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from spiderproj import arguments, mediatype, order, scope
+from spiderproj import arguments, mediatype, order, scope, steady, windows
 from spiderproj.configuration import build_scope, build_warcs, check_settings, hook
 from spiderproj.errors import SpiderprojError
 from spiderproj.failpoints import failpoint
@@ -25,8 +26,12 @@ from spiderproj.gate import Gate, GateMode
 from spiderproj.levels import Home, home_of, homes_of
 from spiderproj.login import read_login
 from spiderproj.models import CrawlURL, ResourceType
-from spiderproj.store import Decisions, Folder, Frontier, Ledger
+from spiderproj.store import Decisions, Folder, Frontier, Learner, Ledger
+from spiderproj.store.learner import forget_members
+from spiderproj.store.quarantine import Quarantine, release_all
+from spiderproj.store.readings import Readings
 from spiderproj.store.renderings import Renderings
+from spiderproj.traps import content_digest
 from spiderproj.urls import split
 
 if TYPE_CHECKING:
@@ -40,6 +45,9 @@ if TYPE_CHECKING:
 _READ_WHOLE = frozenset({ResourceType.HTML, ResourceType.STYLE, ResourceType.IMAGE})
 """Types whose links are read, so that they are kept in memory (up to DOWNLOAD_MAXSIZE)."""
 
+_AUDIT_EVERY = 50
+"""One in so many URLs that a learned rule would skip is fetched all the same."""
+
 
 class Job:
     """An opened crawl. ``state`` tells what the folder held: "new", "resumed" or "revisit"."""
@@ -52,10 +60,13 @@ class Job:
         self.on_ended: Callable[[CrawlURL], None] = lambda _: None
         self.home_scheme = split(options.seeds[0]).scheme
         self.login = read_login(options.login) if options.login is not None else None
+        self.window = None if options.window is None else windows.Window.parse(options.window)
+        self._began = steady.now()
         self.is_sealed = False  # the crawl is over: nothing more is taken in
         # Nothing is handed out before the site has let us in, and the browser has started.
         self.is_ready = self.login is None and options.render is arguments.Render.NEVER
         self._stream_above = settings.getint("SPIDERPROJ_STREAM_ABOVE")
+        self._looks_for_traps = settings.getbool("SPIDERPROJ_TRAPS")
         check_settings(options, settings)
         self.scope = build_scope(options, settings)
         self._order = hook(settings, "SPIDERPROJ_ORDER")
@@ -80,23 +91,48 @@ class Job:
         self.run_pages = self.run_ended = 0
         self.folder.recover()
         failpoint("open.recovered")
-        if self.options.warc:
-            self.folder.captures.prepare()
         with self.database.reading():
             self._begin()
         self.frontier = Frontier(self.database, worker=f"{os.getpid()}")
+        self.lease = self.frontier.lease  # a survey puts its own choice in between
         self._rank = order.key_function(self.options.order, self.scope.homes)
         self.decisions = Decisions(self.database, self.frontier, self.scope.judge, self.rank)
-        self.ledger = Ledger(self.database, self.decisions)
         self.renderings = Renderings(self.database)
+        self.learner = self.decisions.learner = self._build_learner()
+        self.quarantine = self._build_quarantine()
+        self.holders = [holder for holder in (self.learner, self.quarantine) if holder is not None]
+        self.ledger = Ledger(self.database, self.decisions)
         self.seeds_new = [seed for seed in self.options.seeds if self._add_seed(seed)]
         if self.state == "revisit":
             self.ledger.requeue(everything=True)
+            for holder in self.holders:
+                holder.begin_anew()
         elif "requisites" in self.changed_arguments and self.options.requisites:
             self.decisions.judge_again()
         failpoint("open.commit")
         self.commit()
         self.folder.check_room()
+
+    def _build_learner(self) -> Learner | None:
+        """Return what learns which URLs are the same page, None when nothing is to be learned."""
+        unique = self.options.unique
+        if unique not in (arguments.Unique.STRICT, arguments.Unique.LEARN):
+            forget_members(self.database, self.decisions, self.frontier)
+            return None
+        strict = unique is arguments.Unique.STRICT
+        readings = Readings(self.database, self.folder, self.renderings)
+        return Learner(self.database, self.frontier, self.decisions, readings, strict=strict, audit_every=_AUDIT_EVERY)
+
+    def _build_quarantine(self) -> Quarantine | None:
+        """Return what sets aside URLs of families that bring nothing new, None when all are to be fetched."""
+        if self._looks_for_traps:
+            return Quarantine(self.database, self.decisions, self.frontier, self._stored_content, steady.now)
+        release_all(self.database, self.decisions)
+        return None
+
+    def _stored_content(self, row: int) -> int:
+        reading = Readings(self.database, self.folder, self.renderings).stored(row)
+        return 0 if reading is None else content_digest(reading)
 
     def _begin(self) -> None:
         """Find out whether this is a new crawl, and take up what an earlier run has learned."""
@@ -152,6 +188,17 @@ class Job:
             return None
         return self.files.spool()
 
+    def closed_for(self) -> float:
+        """Return for how many seconds nothing may be fetched because the window is closed; 0 when it is not."""
+        if self.window is None:
+            return 0.0
+        return self.window.closed_for(windows.second_of_day(), steady.now() - self._began)
+
+    @property
+    def waits(self) -> bool:
+        """Whether it waits for its window to open again."""
+        return self.options.window_end is arguments.WindowEnd.WAIT and self.closed_for() != math.inf
+
     def ended(self, item: Capture) -> None:
         """Count a capture that the ledger has taken, and tell the scheduler."""
         self.run_ended += 1
@@ -169,6 +216,8 @@ class Job:
     def commit(self) -> None:
         """Make everything so far last."""
         self._keep_counts()
+        for holder in self.holders:
+            holder.flush()
         self.folder.commit()
 
     def seal(self) -> None:

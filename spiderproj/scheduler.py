@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,7 +11,7 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.defer import _schedule_coro
 
-from spiderproj import urls
+from spiderproj import steady, urls
 from spiderproj.errors import ArgumentError, SpiderprojError
 from spiderproj.models import CrawlURL, Link, LinkRole
 from spiderproj.scope import Source
@@ -28,6 +27,15 @@ logger = logging.getLogger(__name__)
 
 PARKED = "parked"
 """The reason of a crawl that ended because the hosts of all URLs left are out of reach, or refuse."""
+
+_ADVANCES = 10
+"""Steps with held and trapped URLs before other work has its turn: each is a few hundred rows at most."""
+
+WINDOW = "window"
+"""The reason of a crawl that ended because its window closed."""
+
+_LOOK_AT_CLOCK = 30.0
+"""Seconds between two looks at the clock, which somebody may set, while the window is closed."""
 
 LEASE = "crawl_url"
 """The ``meta`` key under which a request carries its frontier row; a request without it is not a crawl request."""
@@ -72,7 +80,7 @@ class FrontierScheduler(BaseScheduler):
 
     def has_pending_requests(self) -> bool:
         """Say whether any URL is waiting, leased or to be tried again."""
-        return self.job.frontier.pending > 0
+        return self.job.frontier.pending > 0 or any(holder.has_work for holder in self.job.holders)
 
     def enqueue_request(self, request: Request) -> bool:
         """Take in a request that a foreign component made: its URL is judged like any link."""
@@ -88,11 +96,11 @@ class FrontierScheduler(BaseScheduler):
 
     def next_request(self) -> Request | None:
         """Return the next URL's request, None while no host is ready."""
-        if self.job.failure is not None or not self.job.is_ready:
+        if self.job.failure is not None or not self.job.is_ready or not self._is_open():
             return None
-        now = time.time()
+        now = steady.now()
         try:
-            leased = self.job.frontier.lease(now, self._wait)
+            leased = self._lease(now)
             if leased is not None:
                 return self._request(leased)
             self._wake_later(now)
@@ -101,10 +109,34 @@ class FrontierScheduler(BaseScheduler):
             self.job.fail(error)
         return None
 
+    def _is_open(self) -> bool:
+        """Say whether the window is open; while it is not, ask again now and then, or end the crawl."""
+        closed = self.job.closed_for()
+        if not closed:
+            return True
+        if not self.job.waits:
+            _schedule_coro(self._crawler.engine.close_spider_async(reason=WINDOW))
+        elif self._wake_call is None:
+            self._wake_call = self._downloader.call_later(min(closed, _LOOK_AT_CLOCK), self._woken)
+        return False
+
+    def _lease(self, now: float) -> CrawlURL | None:
+        """Lease the next URL that is no trap; when there is none, let go of some that are held or set aside."""
+        quarantine = self.job.quarantine
+        for _ in range(_ADVANCES):
+            leased = self.job.lease(now, self._wait)
+            if leased is None:
+                if not any(holder.advance() for holder in self.job.holders):
+                    return None
+            elif quarantine is None or quarantine.admits(leased):
+                return leased
+        self._wake()
+        return None
+
     def _end_when_parked(self) -> None:
         """End the crawl when every URL that is left is of a host that is given up for this run."""
         frontier = self.job.frontier
-        if self._leases or not frontier.pending or frontier.waiting():
+        if self._leases or frontier.pending <= frontier.held or frontier.waiting():
             return
         if all(map(self._downloader.is_parked, frontier.waiting_hosts())):
             _schedule_coro(self._crawler.engine.close_spider_async(reason=PARKED))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import TYPE_CHECKING
 
 from scrapy import Request
@@ -69,6 +69,18 @@ async def read_sitemaps(crawler: Crawler, job: Job) -> None:
     if job.options.sitemap == "off":
         return
     walk = sitemaps.SitemapWalk()
+    async for url, found in sitemap_files(crawler, job, walk):
+        entries = found.entries[: walk.admit(len(found.entries))]
+        listed = [Link(entry.loc, "", "sitemap", "loc", "", LinkRole.NAVIGATION, None) for entry in entries]
+        await _queue(job, Source(None, url, 0, LinkRole.NAVIGATION), listed)
+    for problem in walk.problems:
+        logger.warning("%s", problem)
+
+
+async def sitemap_files(
+    crawler: Crawler, job: Job, walk: sitemaps.SitemapWalk
+) -> AsyncGenerator[tuple[str, sitemaps.Sitemap]]:
+    """Yield the sitemaps of the seeds' origins by their URLs, in the order of the *walk*, while the crawl goes on."""
     for origin in dict.fromkeys(urls.origin(seed) for seed in job.options.seeds):
         walk.offer(sitemaps.candidates(origin, await _named_in_robots(crawler, origin)))
     while not job.is_sealed and (step := walk.take()) is not None:
@@ -79,11 +91,7 @@ async def read_sitemaps(crawler: Crawler, job: Job) -> None:
         walk.offer(found.children, step.level + 1)
         for text, reason in found.problems[:20]:
             logger.info("sitemap %s: %r: %s", response.url, text, reason)
-        entries = found.entries[: walk.admit(len(found.entries))]
-        listed = [Link(entry.loc, "", "sitemap", "loc", "", LinkRole.NAVIGATION, None) for entry in entries]
-        await _queue(job, Source(None, response.url, 0, LinkRole.NAVIGATION), listed)
-    for problem in walk.problems:
-        logger.warning("%s", problem)
+        yield response.url, found
 
 
 async def _queue(job: Job, source: Source, listed: Sequence[Link]) -> None:

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from spiderproj.arguments import (
     ARGUMENTS,
-    NOT_YET,
     CrawlOptions,
     Mode,
     PatternText,
@@ -44,12 +43,6 @@ def refusal(tmp_path: Path, raw: dict[str, str]) -> ArgumentError:
     assert len(message) <= 400
     assert caught.value.exit_status == 2
     return caught.value
-
-
-@pytest.fixture
-def built(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Treat every argument as built."""
-    monkeypatch.setattr("spiderproj.arguments.parse.NOT_YET", {})
 
 
 HOSTILE = ["", " ", "\n", "1\n0", "\0", "$(id); `id` | x", "x" * 1_000_000, "\ud800", "\x1b[31mred"]
@@ -90,7 +83,6 @@ def test_every_argument_has_wrong_values() -> None:
     assert min(map(len, WRONG.values())) >= 5
 
 
-@pytest.mark.usefixtures("built")
 @pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in WRONG.items() for value in values],
                          ids=lambda text: ascii(text)[:30])  # fmt: skip
 def test_a_wrong_value_is_one_line(tmp_path: Path, name: str, value: str) -> None:
@@ -131,7 +123,6 @@ RIGHT: list[tuple[dict[str, str], str, object]] = [
 ]
 
 
-@pytest.mark.usefixtures("built")
 @pytest.mark.parametrize(("raw", "field", "expected"), RIGHT)
 def test_a_right_value_is_read(tmp_path: Path, raw: dict[str, str], field: str, expected: object) -> None:
     """A right value, and what holds without one, arrive typed."""
@@ -273,21 +264,6 @@ def test_contradictions(tmp_path: Path, raw: dict[str, str], name: str) -> None:
     assert refusal(tmp_path, raw).name == name
 
 
-UNBUILT = [{"window": "+8h"}, {"unique": "learn"},
-           {"unique": "strict"}]  # fmt: skip
-
-
-@pytest.mark.parametrize("raw", UNBUILT)
-def test_what_is_not_built_is_refused_until_its_entry_goes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, raw: dict[str, str]
-) -> None:
-    """An argument without a function yet is an error; without its entry in NOT_YET it is accepted."""
-    (name,) = raw
-    assert "not built yet" in str(refusal(tmp_path, raw))
-    monkeypatch.delitem(NOT_YET, name)
-    parse(tmp_path, **raw)
-
-
 def test_the_seed_is_required(tmp_path: Path) -> None:
     """Without a seed there is no crawl."""
     with pytest.raises(ArgumentError, match=r"^seed="):
@@ -339,7 +315,6 @@ def test_the_order_of_lists_is_no_difference(tmp_path: Path) -> None:
     assert differences(old, parse(tmp_path, "http://a/")) == ["seed", "deny"]
 
 
-@pytest.mark.usefixtures("built")
 def test_json_gives_the_options_back(tmp_path: Path) -> None:
     """What is stored is read back equal, types included, on one line."""
     (tmp_path / "in.toml").touch()

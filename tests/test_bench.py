@@ -12,6 +12,7 @@ from bench.make_site import Options, make_site
 from bench.nginx import Line, read_log
 from bench.score import score
 from bench.site5k import table
+from bench.soak import Sample, figures
 from spiderproj.urls import canonical
 
 if TYPE_CHECKING:
@@ -102,6 +103,46 @@ def test_the_virtual_site_counts() -> None:
     assert head.endswith(b"\r\n\r\n")
     assert site.answer("GET", "/", '"0"').startswith(b"HTTP/1.1 304 ")
     assert site.counts == {"GET": 2, "HEAD": 1, "distinct": 1, "repeats": 1, "not_modified": 1}
+
+
+def test_faulty_pages_are_whole_the_second_time() -> None:
+    """So many of a hundred pages fail once, in four ways, none of them a whole page, and never again."""
+    site, whole = VirtualSite(4000, 500, 5), VirtualSite(4000, 500)
+    numbers = range(4000)
+    first = [site.answer("GET", path(number).decode(), "") for number in numbers]
+    second = [site.answer("GET", path(number).decode(), "") for number in numbers]
+    assert second == [whole.answer("GET", path(number).decode(), "") for number in numbers]
+    failed = [one for one, good in zip(first, second, strict=True) if one != good]
+    assert 160 < len(failed) < 240
+    assert {one.partition(b"\r\n")[0] for one in failed} == {
+        b"",
+        b"HTTP/1.1 500 Internal Server Error",
+        b"HTTP/1.1 200 OK",
+    }
+    assert site.counts["faults"] == len(failed)
+    assert site.counts["distinct"] == 4000
+
+
+def test_traps_have_no_end() -> None:
+    """Each trap leads on to where nobody was before, and a site without traps has none of them."""
+    site = VirtualSite(1000, 500, has_traps=True)
+    for trap in (b"/trap/7/", b"/far/7?hop=1", b"/calendar?month=1"):
+        assert trap in site.body(7)
+        assert trap not in VirtualSite(1000, 500).body(7)
+        assert VirtualSite(1000, 500).answer("GET", trap.decode(), "").startswith(b"HTTP/1.1 404 ")
+    assert b"Location: /far/7?hop=10\r\n" in site.answer("GET", "/far/7?hop=9", "")
+    assert b'"/calendar?month=3"' in site.answer("GET", "/calendar?month=2", "")
+    assert b'"a/b/a/b/"' in site.answer("GET", "/trap/7/a/", "")
+
+
+def test_what_a_soak_comes_to() -> None:
+    """A crawl that grows by 2 MB an hour at 20,000 pages an hour is said to, and eight hours of it are extrapolated."""
+    samples = [Sample(60 * n, 20_000 * n // 60, 100 + n / 30, 0.004 * 20_000 * n / 60, 60, 1) for n in range(1, 61)]
+    text = figures(samples)
+    assert "slope: +2.00 MB per 20,000 pages, +2.00 MB an hour" in text
+    assert "after 8 hours: 116 MB (extrapolated)" in text
+    assert "CPU ms a page: 4.00 in the first tenth, 4.00 in the last" in text
+    assert "100.2 MB at 10 %, 102.0 MB at the end" in text
 
 
 def test_disturbed_runs_are_left_out() -> None:

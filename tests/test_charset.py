@@ -32,6 +32,13 @@ CYRILLIC = "привет"
         ("中文".encode("gb18030"), "gb2312", "中文", "gbk"),
         ("a".encode("utf-16-le"), "utf-16", "a", "utf-16le"),
         (LATIN, None, "café", "windows-1252"),  # sniffed
+        ("<a href=/é>".encode("utf-16-le"), "utf-16-le", "<a href=/é>", "utf-16le"),  # no label of the standard
+        ("<a href=/é>".encode("utf-16-be"), None, "<a href=/é>", "utf-16be"),
+        (b"a\0b\0", None, "a\0b\0", "utf-8"),  # too short to tell
+        (("a" * 32 + "扡").encode("utf-16-le"), None, "a" * 32 + "扡", "utf-16le"),
+        (("a" * 31 + "扡").encode("utf-16-le"), None, "a\0" * 31 + "ab", "utf-8"),
+        (b"\0" * 64, None, "\0" * 64, "utf-8"),
+        (b"ab" * 8 + b"\0\0", None, "ab" * 8 + "\0\0", "utf-8"),
         ("é".encode(), None, "é", "utf-8"),
         ("é日".encode()[:-1], None, "é\ufffd", "utf-8"),  # cut inside its last character
         (b"a\xc3", None, "aÃ", "windows-1252"),

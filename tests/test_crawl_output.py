@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import sqlite3
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
 
 import pytest
 import pytest_twisted
 
+from spiderproj.extensions.feeds import inert_cell
 from tests.crawling import crawl
 from tests.recount import disagreements
 from tests.requests_seen import LOOPBACK, ONE
@@ -155,6 +159,31 @@ async def test_feed_has_the_links_alone(site: Factory, tmp_path: Path, name: str
         assert sorted([row[key] for key in shown] for row in rows) == sorted(
             [row[key] for key in shown] for row in done.links
         )
+
+
+ACTIVE = ["=1+1", "+1", "-1", "@SUM(1)", " =1", '"=1', "'=1", "\t=1", "\r=1"]
+
+
+@pytest.mark.parametrize("text", ACTIVE)
+def test_a_cell_of_a_feed_is_no_formula(text: str) -> None:
+    """A spreadsheet takes nothing that a page says for a formula, blanks and quotes before it or not."""
+    assert inert_cell(text) == f"'{text}"
+    assert inert_cell(f"a{text}") == f"a{text}"
+
+
+@pytest_twisted.ensureDeferred
+async def test_feeds_of_odd_texts(site: Factory, tmp_path: Path) -> None:
+    """Texts that are formulas are none in CSV; XML is well-formed whatever a text holds."""
+    served = site([page("/", "".join(f"<a href='/{n}'>{escape(text)}</a>" for n, text in enumerate([*ACTIVE, ODD])))])
+    feeds = {str(tmp_path / f"links.{form}"): {"format": form} for form in ("csv", "xml")}
+    await crawl(f"{served.base}/", tmp_path / "out", {"FEEDS": feeds, "RETRY_TIMES": 0})
+
+    with (tmp_path / "links.csv").open(encoding="utf-8", newline="") as file:
+        cells = [row["text"] for row in csv.DictReader(file)]
+    assert len(cells) == len(ACTIVE) + 1
+    assert not [cell for cell in cells if cell.lstrip(' "').startswith(tuple("=+-@\t\r"))]
+    items = ET.parse(tmp_path / "links.xml").getroot()
+    assert len(items) == len(cells)
 
 
 ODD = "\u2028\u2029\x00\x0b\x85\ufeff\ufffe\U0001f577\u202e&#xD800;&#x110000;&#0;\\\"'</script>"

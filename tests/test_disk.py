@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests import small_site
+from tests.routes import redirect
 from tests.site import Site
 from tests.warm import Starter
 
@@ -77,12 +78,12 @@ def test_a_write_that_fails(place: str, starter: Starter, tmp_path: Path) -> Non
 
 
 @contextmanager
-def small_disk(place: Path, options: str) -> Iterator[Path]:
-    """Mount a file system in memory; skip the test where that is not allowed."""
-    place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(place)]
-    if subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("a file system can only be mounted by root")
+def mounted(place: Path, *arguments: str) -> Iterator[Path]:
+    """Mount what the *arguments* of mount say at *place*; skip the test where that is not allowed."""
+    place.mkdir(exist_ok=True)
+    done = subprocess.run(["mount", *arguments, str(place)], capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"a file system can only be mounted by root, where there are loop devices: {done.stderr.strip()}")
     try:
         yield place
     finally:
@@ -106,7 +107,8 @@ def small_disk(place: Path, options: str) -> Iterator[Path]:
 )
 def test_a_small_disk(options: str, reserve: int, starter: Starter, tmp_path: Path) -> None:
     """A crawl that fills a disk ends with status 5, as often as it is tried, and is completed on a larger one."""
-    with small_disk(tmp_path / "disk", options) as disk, Site(small_site.routes(pages=50)) as site:
+    tmpfs = ["-t", "tmpfs", "-o", options, "tmpfs"]
+    with mounted(tmp_path / "disk", *tmpfs) as disk, Site(small_site.routes(pages=50)) as site:
         out = disk / "out"
         for _ in range(2):
             assert run(starter, site, out, SPIDERPROJ_DISK_RESERVE=str(reserve)) == 5
@@ -115,6 +117,40 @@ def test_a_small_disk(options: str, reserve: int, starter: Starter, tmp_path: Pa
         subprocess.run(["mount", "-o", "remount,size=64m,nr_inodes=10000", str(disk)], check=True)
         assert run(starter, site, out) == 0
         assert small_site.faults(site, out) == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("mkfs.ext4") is None, reason="there is no mkfs.ext4 (e2fsprogs)")
+@pytest.mark.parametrize("asked", [1, 20, 40])
+def test_a_disk_that_becomes_read_only(asked: int, starter: Starter, tmp_path: Path) -> None:
+    """A crawl on a disk that fails, which the kernel makes read-only, ends with status 3; repaired, it is completed.
+
+    A file system with open files cannot be asked to become read-only. What was not on the disk yet is lost, as in a
+    power cut: hence SPIDERPROJ_FSYNC.
+    """
+    settings = {"SPIDERPROJ_FSYNC": "1", "SPIDERPROJ_COMMIT_INTERVAL": "0.05"}
+    out, messages = tmp_path / "disk" / "out", tmp_path / "messages.txt"
+    slow = {"delay_s": 0.5, **redirect("/moved", "/p1")}  # so that the crawl does not end before its disk
+    with (
+        mounted(tmp_path / "memory", "-t", "tmpfs", "tmpfs") as memory,
+        Site([*small_site.routes(pages=50)[:-1], slow]) as site,
+    ):
+        image = memory / "image"
+        image.write_bytes(b"")
+        os.truncate(image, 32 << 20)
+        subprocess.run(["mkfs.ext4", "-q", "-F", str(image)], check=True, capture_output=True)
+        with mounted(tmp_path / "disk", "-o", "loop", str(image)) as disk:
+            command = starter.start(small_site.arguments(site, out, **settings), messages)
+            assert site.wait_for(lambda site: len(site.log) >= asked)
+            subprocess.run(["mount", "-o", "remount,abort", str(disk)], check=True)
+            code, said = command.wait(60), messages.read_text("utf-8", "replace")
+            assert (code, "Traceback" in said) == (3, False), said[-3000:]
+            if out.exists():
+                assert_honest(out)
+        assert subprocess.run(["e2fsck", "-fy", str(image)], capture_output=True, check=False).returncode in {0, 1}
+        with mounted(tmp_path / "disk", "-o", "loop", str(image)):
+            assert run(starter, site, out, **settings) == 0
+            assert small_site.faults(site, out) == []
 
 
 @pytest.mark.nightly

@@ -14,7 +14,7 @@ import pytest
 from scrapy.settings import default_settings as scrapys
 
 from spiderproj import scope
-from spiderproj.arguments import NOT_YET, Gate, Mode, Sitemap, Unique, markdown_table, parse_arguments
+from spiderproj.arguments import Gate, Mode, Sitemap, Unique, markdown_table, parse_arguments
 from spiderproj.arguments.values import Given, level_types
 from spiderproj.filters import NAMES, Filter, language
 from spiderproj.items import LinkItem
@@ -45,12 +45,6 @@ def part(title: str) -> str:
 def test_argument_table_is_the_codes() -> None:
     """The table of arguments is, to the letter, the one that the code gives."""
     assert markdown_table().strip() in ARGUMENTS_MD
-
-
-def test_arguments_not_yet_built_are_said_to_be_so() -> None:
-    """The table "Not yet" has the arguments of NOT_YET, each with the values that work."""
-    said = {name: frozenset(markdown.spans(row[0])) for name, row in markdown.table(part("Not yet")).items()}
-    assert said == NOT_YET
 
 
 @pytest.mark.parametrize(

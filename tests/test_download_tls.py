@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import ssl
+import warnings
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 SMALL = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 
 
-def certificate(folder: Path, name: x509.GeneralName) -> Path:
-    """Return a file with a key and a self-signed certificate for *name*."""
+def certificate(folder: Path, name: x509.GeneralName, days: int = 1) -> Path:
+    """Return a file with a key and a self-signed certificate for *name*, good until so many *days* from now."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "test")])
     now = dt.datetime.now(dt.UTC)
@@ -34,8 +35,8 @@ def certificate(folder: Path, name: x509.GeneralName) -> Path:
         .issuer_name(subject)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - dt.timedelta(days=1))
-        .not_valid_after(now + dt.timedelta(days=1))
+        .not_valid_before(now - dt.timedelta(days=9))
+        .not_valid_after(now + dt.timedelta(days=days))
         .add_extension(x509.SubjectAlternativeName([name]), critical=False)
         .sign(key, hashes.SHA256())
     )
@@ -102,6 +103,32 @@ async def test_the_certificate_must_be_the_hosts(tmp_path: Path, name: x509.Gene
             assert (await asked.get(server.url)).body == b"hello"
         else:
             assert await fails(asked, server.url) == "tls"
+
+
+@own_loop
+async def test_a_certificate_ends(tmp_path: Path) -> None:
+    """One that was good until yesterday is refused, and the failure says so."""
+    file = certificate(tmp_path, x509.IPAddress(ip_address("127.0.0.1")), days=-1)
+    async with serve(always(SMALL), tls=server_context(file)) as server, client() as asked:
+        trust(asked, file)
+        with pytest.raises(DownloadCancelledError, match="expired"):
+            await asked.get(server.url)
+        assert server.requests == 0
+
+
+@own_loop
+async def test_old_protocols_are_not_spoken(tmp_path: Path) -> None:
+    """A server that knows nothing after TLS 1.1 is asked for nothing."""
+    file = certificate(tmp_path, x509.IPAddress(ip_address("127.0.0.1")))
+    old = server_context(file)
+    old.set_ciphers("ALL:@SECLEVEL=0")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        old.minimum_version, old.maximum_version = ssl.TLSVersion.TLSv1, ssl.TLSVersion.TLSv1_1
+    async with serve(always(SMALL), tls=old) as server, client() as asked:
+        trust(asked, file)
+        assert await fails(asked, server.url) in {"tls", "reset"}  # an alert, or the end of the connection first
+        assert server.requests == 0
 
 
 @own_loop

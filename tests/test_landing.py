@@ -83,7 +83,7 @@ def a_copy(evil: str = "A title", **changes: Any) -> Copy:
     """Return a copy with *evil* wherever a site, a user or a store could put a text."""
     fields: dict[str, Any] = {
         "title": evil,
-        "starts": [Start("http://h/", "h/index.html"), Start(f"http://h/{evil}", None)],
+        "starts": [Start("http://h/", "h/index.html", evil), Start(f"http://h/{evil}", None)],
         "more_starts": 0,
         "crawled": (0.0, 100_000.0),
         "keywords": evil,
@@ -248,7 +248,7 @@ async def test_figures_are_the_summarys(site: Factory, tmp_path: Path) -> None:
     done = await crawl(
         f"{served.base}/",
         tmp_path / "out",
-        select="page,child:html,document",
+        select="page,child:html,document host:all",
         deny="/deny",
         keywords="Nuts, <i>bolts</i>",
     )
@@ -264,14 +264,14 @@ async def test_figures_are_the_summarys(site: Factory, tmp_path: Path) -> None:
     }.items():
         assert after(name) == str(done.summary[key])
     assert (after("deny"), after("HTTP 404"), after("Keywords: ")) == ("1", "1", "Nuts, <i>bolts</i>")
-    assert after("select") == "page:document,html child:document,html"
+    assert after("select") == "page:document,html child:document,html host:all"
     assert {"Page /", "Bolts & <b>nuts</b>", "/docs/%C3%BC?x=1&y=2", "/x.pdf", "Same"} <= set(texts)
     assert str(tmp_path) not in "".join(texts)
 
 
 @pytest_twisted.ensureDeferred
 async def test_seeds_that_moved_or_are_missing(site: Factory, tmp_path: Path) -> None:
-    """A seed that is a redirect leads to where it led; one that is not in the copy is said to be missing."""
+    """A seed that is a redirect leads, by its title, to where it led; of one that is not in the copy it is said."""
     served = site([redirect("/start", "/real/"), page("/real/"), page("/ok")])
     seeds = f"{served.base}/start {served.base}/gone {served.base}/ok"
     done = await crawl(seeds, tmp_path / "out")
@@ -281,6 +281,8 @@ async def test_seeds_that_moved_or_are_missing(site: Factory, tmp_path: Path) ->
     assert [bool(found[0]) for found in starts] == [True, False, True]
     assert '<h1><bdi lang="">Page /real/</bdi></h1>' in made
     assert "/gone</bdi> (not in the copy)" in made
+    named = f'<bdi lang="">Page /real/</bdi></a> <span class="faint"><bdi lang="">{served.base}/start</bdi></span>'
+    assert named in made
 
 
 @pytest_twisted.ensureDeferred

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import struct
 import zlib
+from base64 import b64encode
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import pytest_twisted
 
 from bench.offline import view
+from bench.pixels import compare
 from tests.browsing import needs_browser
 from tests.crawling import crawl
 from tests.routes import link, page, redirect, text
@@ -23,8 +26,13 @@ if TYPE_CHECKING:
 
     Factory = Callable[[Iterable[RouteSpec]], Site]
 
-POLICY = "<meta http-equiv=Content-Security-Policy content=\"default-src 'self'; img-src 'self'\">"
-STYLES = '<link rel=stylesheet href="/s/all.css?v=1" integrity="sha256-x" crossorigin=anonymous>'
+CSS = '@import url("more.css"); body{background:url(../i/a.png)}'
+DIGEST = b64encode(sha256(CSS.encode()).digest()).decode()
+POLICY = (
+    "<meta http-equiv=Content-Security-Policy content=\"default-src 'self'; img-src 'self'; "
+    "style-src 'self' 'unsafe-inline'\">"
+)
+STYLES = f'<link rel=stylesheet href="/s/all.css?v=1" integrity="sha256-{DIGEST}" crossorigin=anonymous>'
 BODY = (
     '<img src="/i/a.png"><img srcset="/i/a%20b.png 1x, /i/c?x=1&amp;y=2 2x" src="/i/a.png">'
     "<p style=\"background:url('/i/a.png')\">x<picture><source srcset=/i/a.png><img src=/i/d alt=d></picture>"
@@ -53,7 +61,7 @@ ROUTES = [
     redirect("/moved", "/a/"),
     page("/caf%C3%A9", STYLES + BODY),
     page("/q%3Fr", STYLES + BODY + link("/")),
-    text("/s/all.css?v=1", '@import url("more.css"); body{background:url(../i/a.png)}', "text/css"),
+    text("/s/all.css?v=1", CSS, "text/css"),
     text("/s/more.css", "@font-face{font-family:f;src:url(f.woff2)} p{font:9px f;background:url(/i/d)}", "text/css"),
     text("/s/f.woff2", "wOF2", "font/woff2"),
     text("/s/x.js", "document.title += '!'", "text/javascript"),
@@ -75,3 +83,18 @@ async def test_nothing_is_missing(site: Factory, tmp_path: Path) -> None:
     assert [seen.counts[name] for name in ("failed", "online", "undecoded", "dead")] == [0, 0, 0, 0]
     assert (seen.counts["pages"], seen.counts["pictures"]) == (5, 15)
     assert seen.counts["links"] == 5
+
+
+@needs_browser
+@pytest_twisted.ensureDeferred
+async def test_pixels_are_those_of_the_site(site: Factory, tmp_path: Path) -> None:
+    """Pages of the copy look as they are served, to the pixel; one that was changed does not."""
+    served = site(ROUTES)
+    crawled = await crawl(f"{served.base}/", tmp_path / "out", mirror="1")
+    changed = crawled.out / crawled.page(f"{served.base}/a/")["path"]
+    changed.write_bytes(changed.read_bytes() + b"<p>More than there was")
+    with ThreadPoolExecutor(1) as beside:
+        pages = beside.submit(compare, crawled.out, 3, height=600).result()
+
+    differs = {page.url.removeprefix(served.base): page.differing > 0 for page in pages}
+    assert differs == {"/": False, "/a/": True, "/a/b?c=d": False}

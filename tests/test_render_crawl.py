@@ -9,6 +9,7 @@ import pytest
 import pytest_twisted
 
 from spiderproj.errors import ArgumentError
+from spiderproj.store import schema
 from tests.browsing import data, needs_browser, script
 from tests.crawling import Crawled, crawl
 from tests.routes import link, page
@@ -67,6 +68,7 @@ async def test_never_draws_nothing(tmp_path: Path, site: MakeSite) -> None:
     assert paths(done) == {"/"}
     assert where.hits("GET /app.js") == 0
     assert (done.summary["script_pages"], done.summary["rendered"], done.summary["unrendered"]) == (0, 0, {})
+    assert "drawn by script" not in (done.out / "report.html").read_text()
 
 
 @needs_browser
@@ -83,6 +85,9 @@ async def test_links_that_exist_after_script(tmp_path: Path, site: MakeSite, ren
     assert (where.hits("GET /app.js"), where.hits("GET /api.json"), where.hits("GET /pixel.png")) == (1, 4, 0)
     assert b"Draw me" not in done.body(f"{where.base}/")
     assert (done.summary["script_pages"], done.summary["rendered"], done.summary["unrendered"]) == (4, 4, {})
+    report = (done.out / "report.html").read_text()
+    assert report.count('<bdi lang="">empty-root</bdi>') == 4
+    assert "Pages drawn by script</a> 4" in report
     signs = rows(done, "SELECT u.url, r.sign, r.failure FROM renderings AS r JOIN urls AS u ON u.id = r.url")
     assert {(url, sign, failure) for url, sign, failure in signs} == {
         (row["url"], "empty-root", None) for row in done.pages
@@ -123,6 +128,28 @@ async def test_mirror_shows_the_page_as_drawn(tmp_path: Path, site: MakeSite) ->
     back = await crawl(f"{where.base}/", out, render="auto", mirror="0", depth="0")
     assert back.body(f"{where.base}/") == received
     assert not [entry for entry in where.log[before:] if entry.target in ("/one", "/two", "/deep", "/app.js")]
+
+
+LOADS = """
+for (const name of ['search.js', 'index' + '.js'])
+  document.body.append(Object.assign(document.createElement('script'), {src: root + name}));
+document.images[0].src = document.images[0].src.replace('minus', 'plus');
+"""
+
+
+@needs_browser
+@pytest_twisted.ensureDeferred
+async def test_mirror_keeps_what_a_script_loads(tmp_path: Path, site: MakeSite) -> None:
+    """What the scripts of a page put into it, by names that only they make, is in the copy as its requisites are."""
+    where = site([page("/", "<img src=/minus.png><script>var root = '/'</script><script src=/script.js></script>"),
+                  script("/script.js", LOADS), script("/search.js", ""), script("/index.js", "index = [];"),
+                  *({"path": f"/{name}.png", "headers": {"Content-Type": "image/png"}, "body": name}
+                    for name in ("minus", "plus"))])  # fmt: skip
+    done = await crawl(f"{where.base}/", tmp_path / "out", render="always", mirror="1")
+    stored = {row["url"].removeprefix(where.base) for row in done.pages if row["path"]}
+    assert {"/script.js", "/search.js", "/index.js", "/minus.png", "/plus.png"} <= stored
+    assert 'src="plus.png"' in done.body(f"{where.base}/").decode()
+    assert done.summary["references"]["missing"] == 0
 
 
 @needs_browser
@@ -227,7 +254,7 @@ async def test_a_store_from_before_goes_on(tmp_path: Path, site: MakeSite) -> No
         connection.executescript("DROP TABLE renderings; PRAGMA user_version = 1")
     again = await crawl(f"{where.base}/", tmp_path / "out")
     assert (again.status, again.summary["pages"]) == (0, 2)
-    assert rows(again, "PRAGMA user_version") == [(2,)]
+    assert rows(again, "PRAGMA user_version") == [(schema.VERSION,)]
 
 
 @needs_browser

@@ -14,6 +14,7 @@ import pytest_twisted
 import surt as surt_of_others
 
 from tests import small_site, warcs
+from tests.browsing import needs_browser
 from tests.crawling import crawl
 from tests.routes import link, page, redirect, text
 
@@ -318,4 +319,26 @@ async def test_no_room_for_the_archive(site: Factory, tmp_path: Path, monkeypatc
     warcs.check(*warcs.files(crawled.out))
     monkeypatch.undo()
     assert (await crawl(f"{server.base}/", tmp_path / "out", warc="1")).status == 0
+    warcs.validate(crawled.out / "crawl.wacz")
+
+
+@needs_browser
+@pytest_twisted.ensureDeferred
+async def test_what_a_page_asks_for_while_drawn(site: Factory, tmp_path: Path) -> None:
+    """What a drawn page asked for is recorded and indexed like the page: script, style, data and redirects to them."""
+    asks = "fetch('/hop').then(found => found.text()).then(text => { document.body.append(text) })"
+    bodies = {"/app.js": asks, "/s.css": "p{color:red}", "/api": '{"a": 1}'}
+    types = {"/app.js": "text/javascript", "/s.css": "text/css", "/api": "application/json"}
+    server = site([page("/", "<link rel=stylesheet href=/s.css><div id=root></div><script src=/app.js></script>"),
+                   redirect("/hop", "/api"), *(text(path, bodies[path], types[path]) for path in bodies)])  # fmt: skip
+    crawled = await crawl(f"{server.base}/", tmp_path / "out", warc="1", render="always")
+    found = warcs.read_all(crawled.out)
+    sent = [record.head.split(b" ")[1].decode() for record in found if record.kind == "request"]
+    assert sorted(sent) == sorted(request.target for request in server.log)
+    answers = {r.fields["WARC-Target-URI"].removeprefix(server.base): r for r in found if r.kind == "response"}
+    assert {path: answers[path].body.decode() for path in bodies} == bodies
+    index = {fields["url"] for _, _, fields in warcs.index_of(crawled.out / "crawl.wacz")}
+    assert {server.base + path for path in ("/", "/hop", *bodies)} <= index
+    assert [row["url"] for row in warcs.pages_of(crawled.out / "crawl.wacz")] == [f"{server.base}/"]
+    warcs.check(*warcs.files(crawled.out))
     warcs.validate(crawled.out / "crawl.wacz")

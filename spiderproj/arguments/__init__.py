@@ -16,11 +16,10 @@ from spiderproj.arguments.options import (
     differences,
 )
 from spiderproj.arguments.parse import parse_arguments
-from spiderproj.arguments.table import ARGUMENTS, NOT_YET, Argument, markdown_table
+from spiderproj.arguments.table import ARGUMENTS, Argument, markdown_table
 
 __all__ = [
     "ARGUMENTS",
-    "NOT_YET",
     "Argument",
     "CrawlOptions",
     "Gate",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from spiderproj.arguments.lists import patterns
 from spiderproj.arguments.options import CrawlOptions, Mode, Sitemap
 from spiderproj.arguments.seeds import folder_name
-from spiderproj.arguments.table import ARGUMENTS, NOT_YET
+from spiderproj.arguments.table import ARGUMENTS
 from spiderproj.arguments.values import EVERY_TYPE, Given, LevelTypes, nearest
 from spiderproj.errors import ArgumentError
 from spiderproj.models import Level, ResourceType
@@ -83,7 +83,7 @@ _CONTRADICTIONS = (
 def parse_arguments(raw: Mapping[str, str], cwd: Path) -> CrawlOptions:
     """Return the options that the arguments *raw* mean, relative paths seen from *cwd*.
 
-    Raises ArgumentError for the first argument that is unknown, wrong, at odds with another or not built yet. Files
+    Raises ArgumentError for the first argument that is unknown, wrong or at odds with another. Files
     named with ``@`` are read; nothing else is touched.
     """
     given = {name: text for name, text in raw.items() if name not in _SCRAPYD_NAMES}
@@ -95,7 +95,6 @@ def parse_arguments(raw: Mapping[str, str], cwd: Path) -> CrawlOptions:
     for one in _CONTRADICTIONS:
         if one.holds(given, options):
             raise ArgumentError(one.argument, given.get(one.argument, ""), one.expected)
-    _check_built(given)
     return options
 
 
@@ -105,13 +104,6 @@ def _check_name(name: str, text: str) -> None:
     shown = ascii(name)[1:-1]
     shown = shown if len(shown) <= 60 else shown[:57] + "..."
     raise ArgumentError(shown, text, f"an argument that exists; the nearest is {nearest(name, _READERS)}")
-
-
-def _check_built(given: Mapping[str, str]) -> None:
-    for name, text in given.items():
-        if name in NOT_YET and text not in NOT_YET[name]:
-            works = " or ".join(sorted(NOT_YET[name])) or "no such argument"
-            raise ArgumentError(name, text, f"{works}: the rest of {name} is not built yet")
 
 
 def _read(given: Mapping[str, str], cwd: Path) -> dict[str, Any]:

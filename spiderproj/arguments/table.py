@@ -201,13 +201,6 @@ ARGUMENTS: tuple[Argument, ...] = (
     ),
 )
 
-NOT_YET: dict[str, frozenset[str]] = {
-    "window": frozenset(),
-    "window_end": frozenset(),
-    "unique": frozenset({"off", "exact"}),
-}
-"""Arguments whose function is not built yet, each with the values that work all the same."""
-
 
 def markdown_table() -> str:
     """Return the arguments as the Markdown table of docs/arguments.md."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Final, Self
 
 from playwright.async_api import Error as BrowserError
 from scrapy import signals
 
-from spiderproj import mediatype
+from spiderproj import mediatype, steady
 from spiderproj.arguments import Render
 from spiderproj.browser.chromium import Chromium
 from spiderproj.browser.page import MAX_DRAWN, Drawn, NotDrawnError, PageDrawing, Sheet
@@ -96,7 +95,7 @@ class Renderer:
         if rendering is None:
             return
         if self._room.locked() and await self._is_late():
-            item.wait_until = time.time()
+            item.wait_until = steady.now()
             return
         sheet = self._sheet(item, headers)
         try:
@@ -107,7 +106,7 @@ class Renderer:
             item.etag = item.last_modified = None  # to be asked for, and drawn, next time
             logger.warning("%s is kept as received, not as drawn: %s", item.url.url[:200], error)
         if self._is_ending() and (sheet.allowance.is_cut or rendering.failure is not None):
-            item.wait_until = time.time()
+            item.wait_until = steady.now()
         for why, count in sheet.refused.items():
             self._count(f"refused/{why}", count)
 

@@ -17,6 +17,7 @@ from spiderproj.charset.prescan import css_label, declared_labels
 
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16be"), (b"\xff\xfe", "utf-16le"))
 _UTF16_XML = ((b"<\0?\0x\0", "utf-16le"), (b"\0<\0?\0x", "utf-16be"))
+_LOOKED_AT, _ENOUGH = 64, 8  # bytes at the start that tell UTF-16 without a mark, and how many characters must
 _UTF16 = frozenset({"utf-16be", "utf-16le"})
 _MULTI_BYTE = {
     "big5": "big5hkscs",
@@ -35,8 +36,8 @@ def decode(body: bytes, header_charset: str | None, *, html: bool = True) -> tup
     r"""Return the text of *body* and the WHATWG name of the encoding it was read with.
 
     The first that is known wins: byte order mark, the header's charset, for *html* what the first bytes declare, and
-    last the bytes themselves: UTF-8 where they are valid, else windows-1252. Errors become U+FFFD; the text never
-    holds a lone surrogate.
+    last the bytes themselves: UTF-16 where every other byte is NUL, UTF-8 where they are valid, else windows-1252.
+    Errors become U+FFFD; the text never holds a lone surrogate.
 
     >>> decode(b"caf\xe9", "latin1")
     ('café', 'windows-1252')
@@ -88,6 +89,11 @@ def _decode(body: bytes, labels: Iterable[str | None]) -> tuple[str, str]:
 
 
 def _sniffed(body: bytes) -> str:
+    even, odd = body[:_LOOKED_AT:2], body[1:_LOOKED_AT:2]
+    if len(odd) >= _ENOUGH and any(even) != any(odd):  # markup is ASCII: no other text has such NULs
+        name, letters = ("utf-16le", even) if any(even) else ("utf-16be", odd)
+        if all(letters):
+            return name
     try:
         body.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -7,6 +7,7 @@ import logging
 import os
 import signal
 import sys
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,10 +19,12 @@ from scrapy.settings import Settings
 from spiderproj.arguments import parse_arguments
 from spiderproj.configuration import check
 from spiderproj.errors import SpiderprojError
-from spiderproj.spiders.site import SiteSpider
+from spiderproj.survey import parse_survey_arguments
 
 if TYPE_CHECKING:
     import argparse
+
+    from spiderproj.arguments import CrawlOptions
 
 _INTERRUPTED = 6
 
@@ -30,16 +33,24 @@ _CHATTY = ("scrapy.middleware", "scrapy.crawler", "scrapy.utils.log", "scrapy.ad
 """Loggers whose INFO lines speak of Scrapy's insides; ``-s LOG_LEVEL=DEBUG`` shows them."""
 
 
+_OURS: Mapping[str, Callable[[Mapping[str, str], Path], CrawlOptions]] = {
+    "site": parse_arguments,
+    "survey": lambda raw, cwd: parse_survey_arguments(raw, cwd).crawl,
+}
+"""What reads the arguments of each of our spiders."""
+
+
 class Command(ScrapyCrawl):
     """Run a spider; a wrong argument is one line on standard error."""
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Check the arguments of our spiders before anything is started."""
         super().process_options(args, opts)
-        if args[:1] == [SiteSpider.name]:
+        read = _OURS.get(args[0]) if args else None
+        if read is not None:
             raw = {name: str(value) for name, value in opts.spargs.items() if not name.startswith("_")}
             settings = self.settings or Settings()  # scrapy.cmdline has set them
-            _or_exit(lambda: check(parse_arguments(raw, Path.cwd()), settings))
+            _or_exit(lambda: check(read(raw, Path.cwd()), settings))
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run the spider and set the exit status."""
@@ -48,20 +59,20 @@ class Command(ScrapyCrawl):
         names = self.crawler_process.spider_loader.list()
         if len(args) == 1 and args[0] not in names:
             raise UsageError(f"no spider is called {args[0]!a}; there is {', '.join(names)}", print_help=False)
-        if args != [SiteSpider.name]:
+        if len(args) != 1 or args[0] not in _OURS:
             super().run(args, opts)
             return
         if self.settings.get("LOG_LEVEL") != "DEBUG":
             for name in _CHATTY:
                 logging.getLogger(name).setLevel(logging.WARNING)
         _heed_signals()
-        crawler = self.crawler_process.create_crawler(SiteSpider)
+        crawler = self.crawler_process.create_crawler(args[0])
         done: Any = self.crawler_process.crawl(crawler, **opts.spargs)
         self.crawler_process.start()
         self.exitcode = _outcome(done, crawler.spider)
-        summary = getattr(crawler.spider, "summary", None)
-        if summary is not None:
-            _say(_shown(summary))
+        said = _told(crawler.spider)
+        if said is not None:
+            _say(said)
         if not opts.profile:
             _leave(self.exitcode)
 
@@ -85,6 +96,13 @@ def _outcome(done: asyncio.Task[None], spider: Any) -> int:  # noqa: ANN401 - an
     if error is not None:
         raise error
     return int(spider.exit_status)
+
+
+def _told(spider: Any) -> str | None:  # noqa: ANN401 - any spider, or none
+    """Return what a person is told in the end: the text of a survey, or what a crawl came to."""
+    text: str | None = getattr(spider, "text", None)
+    summary = getattr(spider, "summary", None)
+    return text if text is not None or summary is None else _shown(summary)
 
 
 def _shown(summary: dict[str, Any]) -> str:

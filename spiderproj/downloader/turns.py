@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.core.downloader import Downloader as ScrapyDownloader
 from scrapy.settings import SETTINGS_PRIORITIES
 
-from spiderproj import urls
+from spiderproj import steady, urls
 from spiderproj.addresses import literal
 from spiderproj.downloader.errors import NotNowError
 from spiderproj.politeness import HostPoliteness
@@ -159,7 +159,7 @@ class Downloader(ScrapyDownloader):
             wait = slot.politeness.ready_at() - now
             if wait > 0:
                 if slot.politeness.parked or self._is_ending():
-                    self._give_back(slot, time.time() + (0 if slot.politeness.parked else wait))
+                    self._give_back(slot, steady.now() + (0 if slot.politeness.parked else wait))
                 elif slot.timer is None:
                     slot.timer = self.call_later(min(wait, _LOOK_AGAIN), self._timed, slot)
                 return

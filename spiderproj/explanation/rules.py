@@ -32,7 +32,8 @@ class Rule(StrEnum):
     DEPTH = "depth"
     TRAP = "trap"
     TYPE = "type"
-    # What is asked when the URL's turn has come:
+    # What is asked of a URL that all these let in, some of it when its turn has come:
+    UNIQUE = "unique"
     ROBOTS = "robots.txt"
     HEAD = "gate"
     FETCH = "fetch"
@@ -41,7 +42,7 @@ class Rule(StrEnum):
     LIMITS = "limits"
 
 
-OF_LINK = tuple(rule for rule in Rule if rule not in {Rule.ROBOTS, Rule.HEAD, Rule.FETCH, Rule.ANSWER, Rule.SIZE,
+OF_LINK = tuple(rule for rule in Rule if rule not in {Rule.UNIQUE, Rule.ROBOTS, Rule.HEAD, Rule.FETCH, Rule.ANSWER, Rule.SIZE,
                                                       Rule.LIMITS})  # fmt: skip
 """The rules that ``Scope.judge`` asks."""
 
@@ -63,6 +64,7 @@ _BY_REASON = {
     Reason.TYPE: Rule.TYPE,
 }
 _WITH_REQUEST = {
+    Reason.LEARNED: Rule.UNIQUE,
     Reason.ROBOTS: Rule.ROBOTS,
     Reason.TYPE: Rule.HEAD,
     Reason.FILTER: Rule.SIZE,

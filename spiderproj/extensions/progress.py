@@ -71,9 +71,9 @@ class Progress:
         pages, pending = self._job.run_pages, self._job.frontier.pending
         rate = pages / max(time.monotonic() - self._began, 0.001)
         left = f"about {_duration(pending / rate)} left" if rate > 0 and pending else ""
-        return (
-            f"{pages:,} pages  {pending:,} pending  {rate:,.1f} pages/s  limit: {self._downloader.main_limit()}  {left}"
-        )
+        closed = self._job.closed_for()
+        limit = f"window, opens in {_duration(closed)}" if closed else self._downloader.main_limit()
+        return f"{pages:,} pages  {pending:,} pending  {rate:,.1f} pages/s  limit: {limit}  {left}"
 
     def _opening(self) -> list[str]:
         job, options = self._job, self._job.options
@@ -83,6 +83,8 @@ class Progress:
             lines.append(f"other arguments than before ({names}): they hold from here on; fresh=1 starts over")
         if options.mode == "all" and options.depth is None:
             lines.append("mode=all has no limit: set depth, CLOSESPIDER_PAGECOUNT or CLOSESPIDER_TIMEOUT")
+        if closed := job.closed_for():
+            lines.append(f"window={options.window}: nothing is fetched for {_duration(closed)}")
         slot = self._downloader.slot_of(options.seeds[0])
         hourly = forecast(slot.politeness.delay, slot.concurrency, _TYPICAL_LATENCY)
         lines.append(f"politeness: about {hourly:,.0f} pages an hour from one host")

@@ -16,7 +16,9 @@ from scrapy.utils.defer import _schedule_coro
 
 from spiderproj import archive, exports, front, mirror
 from spiderproj.errors import DiskFullError, SpiderprojError
-from spiderproj.scheduler import PARKED
+from spiderproj.files.failures import failure
+from spiderproj.models import Reason
+from spiderproj.scheduler import PARKED, WINDOW
 from spiderproj.store.figures import Figures, figures
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _INTERRUPTED, _NO_SEED = 6, 10
+_STATES = {"finished": "finished", WINDOW: "waiting"}
 
 
 class Summary:
@@ -63,11 +66,20 @@ class Summary:
             spider.exit_status = _status(reason, spider.summary)
         except SpiderprojError as error:
             job.failure = job.failure or error
+        except OSError as error:
+            job.failure = job.failure or failure(error, job.out)
         finally:
-            job.close()
+            self._let_go()
         if job.failure is not None:
             spider.exit_status = job.failure.exit_status
             logger.error("%s", job.failure)
+
+    def _let_go(self) -> None:
+        """Close the job; a disk that failed while the crawl ran may fail once more."""
+        try:
+            self._job.close()
+        except SpiderprojError as error:
+            self._job.failure = self._job.failure or error
 
     async def _finish(self, reason: str) -> dict[str, object]:
         """Write the results, and only then the final state: what says "finished" is whole."""
@@ -75,15 +87,14 @@ class Summary:
         job.seal()
         references = self._form()
         found = figures(job.database)
-        limit = reason if reason.startswith("closespider") else None
         try:
-            linked_seeds = exports.write_all(job.database, job.out, limit=limit)
+            linked_seeds = exports.write_all(job.database, job.out, limit=self._limit(reason))
             found = found._replace(links=found.links + linked_seeds)
             front.write_front(job.folder, job.options, found)
             await self._archive()
         except DiskFullError as error:  # the lines as they were appended stay
             job.failure = job.failure or error
-        state = "finished" if reason == "finished" and job.failure is None else "stopped"
+        state = _STATES.get(reason, "stopped") if job.failure is None else "stopped"
         summary = self._summary(state, reason, found)
         if references is not None:
             summary["references"] = references._asdict()
@@ -94,6 +105,12 @@ class Summary:
         for name, count in found.refused.items():
             logger.info("Refused (%s): %d", name, count)
         return summary
+
+    def _limit(self, reason: str) -> exports.Limit | None:
+        """Return the limit of the user's that a crawl which ended for *reason* has come to."""
+        if reason == WINDOW:
+            return exports.Limit(Reason.WINDOW, f"window={self._job.options.window}")
+        return exports.Limit(Reason.BUDGET, reason) if reason.startswith("closespider") else None
 
     async def _archive(self) -> None:
         """Make the WACZ, beside the event loop: it may take minutes, and a signal must be heard."""
@@ -127,7 +144,7 @@ class Summary:
             "pages_per_second": round(self._job.run_pages / seconds, 1) if seconds else 0.0,
             "peak_rss_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
             "longest_hold_seconds": self._crawler.stats.get_value("spiderproj/loop/longest_hold_seconds"),
-            "limited_by": downloader.main_limit(),
+            "limited_by": WINDOW if reason == WINDOW else downloader.main_limit(),
         }
 
     def _publish(self, found: Figures) -> None:
@@ -160,6 +177,8 @@ def _status(reason: str, summary: dict[str, object]) -> int:
     """Return the exit status of a crawl that ended for *reason* (docs/arguments.md, "Exit status")."""
     if reason == "shutdown":
         return _INTERRUPTED
+    if reason == WINDOW:
+        return 0
     if not summary["pages"]:
         return _NO_SEED
     return _INTERRUPTED if reason == PARKED else 0

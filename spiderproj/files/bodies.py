@@ -76,7 +76,10 @@ class FileStore:
 
     def kept(self) -> list[str]:
         """Return the names under which replaced bodies are kept."""
-        return os.listdir(self._kept)  # noqa: PTH208 - a path could lead elsewhere by now
+        try:
+            return os.listdir(self._kept)  # noqa: PTH208 - a path could lead elsewhere by now
+        except OSError as error:
+            raise failure(error, self._place) from error
 
     def bring_back(self, keep: str, path: str) -> None:
         """Put the body kept under the name *keep* back to *path*, in place of what is there."""

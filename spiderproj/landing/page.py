@@ -68,7 +68,10 @@ def _start_item(start: Start) -> Markup:
     url = one_line(start.url, _TEXT)
     if start.path is None:
         return element("li", foreign(url), " (not in the copy)")
-    return element("li", element("a", foreign(url), href=_reference(_FILES + start.path)))
+    href, title = _reference(_FILES + start.path), one_line(start.title, _TEXT)
+    if not title:
+        return element("li", element("a", foreign(url), href=href))
+    return element("li", element("a", foreign(title), href=href), " ", element("span", foreign(url), class_="faint"))
 
 
 def _figures(copy: Copy) -> Iterator[Markup]:

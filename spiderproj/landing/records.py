@@ -33,10 +33,11 @@ class Holding(NamedTuple):
 
 
 class Start(NamedTuple):
-    """Where the crawl began, and the path below ``files/`` of what came of it, None when nothing is stored."""
+    """Where the crawl began, and what came of it."""
 
     url: str
-    path: str | None
+    path: str | None  # below ``files/``, None when nothing is stored
+    title: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

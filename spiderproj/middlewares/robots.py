@@ -12,7 +12,7 @@ from scrapy import Request
 from scrapy.exceptions import NotConfigured
 from scrapy.http.request import NO_CALLBACK
 
-from spiderproj import urls
+from spiderproj import steady, urls
 from spiderproj.downloader.errors import NotNowError, PrivateAddressError
 from spiderproj.models import Reason
 from spiderproj.refusals import Postponed, Refused
@@ -63,7 +63,7 @@ class RobotsMiddleware:
             return
         origin = urls.origin(request.url)
         state = self._states.get(origin) or robots_state(self._job.database, origin)
-        if state.is_due(time.time()):
+        if state.is_due(steady.now()):
             state = await self._renew(origin, state)
         if state.access is Access.RULES and state.body is not None:
             rules = self._rules(state.body)
@@ -77,7 +77,7 @@ class RobotsMiddleware:
         """Put the URL off while other hosts have work; give it up when only waiting would be left."""
         host_key = request.meta["download_slot"]
         if self._job.frontier.has_other_host(host_key) and not self._has_second_try(urls.origin(request.url), state):
-            raise Postponed(min(state.retry_at, time.time() + _PUT_OFF), state.cause)
+            raise Postponed(min(state.retry_at, steady.now() + _PUT_OFF), state.cause)
         raise Refused(Reason.ROBOTS, f"unreachable: {state.cause}, so nothing may be fetched (RFC 9309, 2.3.1.4)")
 
     def _note_delay(self, origin: str, rules: RobotsRules) -> None:
@@ -118,14 +118,14 @@ class RobotsMiddleware:
                 response = await self._fetch(url)
             except PrivateAddressError as error:
                 if hops:
-                    return state.failed(time.time())
+                    return state.failed(steady.now())
                 raise Refused(Reason.PRIVATE_ADDRESS, str(error)) from error
             if response is None:
-                return state.failed(time.time())
+                return state.failed(steady.now())
             location = response.headers.get(b"Location")
             target = redirect_target(url, response.status, urls.from_header(location) if location else None, hops)
             if target is None:
-                return state.answered(response.status, response.body, time.time())
+                return state.answered(response.status, response.body, steady.now())
             url, hops = target, hops + 1
 
     async def _fetch(self, url: str) -> Response | None:

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import random
-import time
+from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from scrapy import signals
 
+from spiderproj import mediatype, steady
 from spiderproj.errors import SpiderprojError
 from spiderproj.extensions.watchdog import working_on
 from spiderproj.files import json_line
 from spiderproj.items import Capture, LinkItem
+from spiderproj.models import ResourceType
 from spiderproj.scope import Source
-from spiderproj.store import PART, LinkRow, Outcome
+from spiderproj.store import PART, LinkRow, Outcome, readings
 from spiderproj.store.lines import link_lines
+from spiderproj.store.quarantine import Brought
+from spiderproj.store.trials import Answer
+from spiderproj.traps import content_digest
+from spiderproj.urls import url_key
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -58,20 +64,37 @@ class LedgerPipeline:
         if item.wait_until is not None:
             self._job.frontier.release(item.url.id, item.wait_until, failed=False)
         elif item.retry and item.url.attempts < self._retries:
-            self._job.frontier.release(item.url.id, time.time() + _pause(item.url.attempts), failed=True)
+            self._job.frontier.release(item.url.id, steady.now() + _pause(item.url.attempts), failed=True)
         elif item.is_unchanged:
             anew = self._job.judges_anew or self._has_feeds
             rows = self._job.ledger.unchanged(item.url, item.fetched_at, item.seconds, anew=anew)
             if rows is not None:
+                self._learn(item, [], 0)
                 return rows
-            self._job.frontier.release(item.url.id, time.time(), failed=False)  # without validators next time
+            self._job.frontier.release(item.url.id, steady.now(), failed=False)  # without validators next time
         elif item.refusal is not None:
             self._job.ledger.refuse(item.url, item.refusal, item.type)
         elif item.status == 0:
             self._job.ledger.record_failure(item.url, _outcome(item))
         else:
-            return self._record(item, await self._decide(item))
+            first_new = self._job.decisions.next_id
+            rows = self._record(item, await self._decide(item))
+            self._learn(item, rows, first_new)
+            return rows
+        self._learn(item, [], 0)
         return []
+
+    def _learn(self, item: Capture, rows: list[LinkRow], first_new: int) -> None:
+        """Let the learner know what came of *item*, unless it is still to come."""
+        learner, quarantine = self._job.learner, self._job.quarantine
+        if item.wait_until is not None or (item.retry and item.url.attempts < self._retries):
+            return
+        if learner is not None:
+            says_something = (item.is_good and item.content is not None) or item.final_url is not None
+            answer = Answer(item.content, item.final_url) if says_something else None
+            learner.observe(item.url, answer, rows, first_new)
+        if quarantine is not None:
+            quarantine.observe(item.url, _brought(item))
 
     async def _decide(self, item: Capture) -> list[LinkRow]:
         """Return the decided links of *item*; other work is done between the parts of a long list."""
@@ -117,6 +140,24 @@ class LedgerPipeline:
                 response=None,
                 spider=self._crawler.spider,
             )
+
+
+def _brought(item: Capture) -> Brought | None:
+    """Return what *item* has brought, None when it is no whole answer."""
+    if item.final_url is not None:
+        return Brought(url_key(item.final_url))
+    if not item.is_good or not item.digest:
+        return None
+    digest = int.from_bytes(item.digest[:8], "big", signed=True)
+    is_read = item.type is ResourceType.HTML and len(item.body) <= readings.MAX_BYTES
+    return Brought(digest, item.title, partial(_main_content, item) if is_read else None)
+
+
+def _main_content(item: Capture) -> int:
+    """Return the digest of a page's main content, 0 when it has none."""
+    drawn = item.rendering.html if item.rendering is not None else b""
+    charset = None if drawn else mediatype.parse([item.content_type or ""]).charset
+    return content_digest(readings.read(drawn or item.body, "utf-8" if drawn else charset))
 
 
 def _outcome(item: Capture) -> Outcome:

@@ -25,7 +25,7 @@ FROM urls AS u LEFT JOIN fetches AS f ON f.id = u.fetch AND u.verdict != 'refuse
     LEFT JOIN page_links AS p ON p.source = u.id WHERE u.key = ?
 """
 _RULES_KEPT = 2000  # origins whose parsed rules stay in memory
-_LASTING = frozenset({Reason.ERROR, Reason.PRIVATE_ADDRESS})
+_LASTING = frozenset({Reason.ERROR, Reason.PRIVATE_ADDRESS, Reason.LEARNED, Reason.TRAP})
 _READ = frozenset({ResourceType.HTML, ResourceType.STYLE, ResourceType.IMAGE})
 """Types whose links a crawl may have read."""
 

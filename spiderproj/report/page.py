@@ -15,6 +15,7 @@ from spiderproj.landing.style import CSS
 from spiderproj.report.records import Chart, Column, Report, Table
 
 _TEXT: Final = 200  # characters of a cell
+_WORD: Final = 16  # of one that is not broken into lines: every reason, "HTTP 404"
 _WIDTH, _HEIGHT, _WIDEST, _GAP = 300, 100, 50, 1  # of a chart, its widest bar, and between two, in its own units
 _STYLE: Final = f"""{CSS}
 nav ul {{ columns: 16rem }}
@@ -22,6 +23,7 @@ nav ul {{ columns: 16rem }}
 svg {{ display: block; width: 100%; height: auto; margin: .5rem 0; border-bottom: 1px solid var(--line) }}
 rect {{ fill: var(--link) }}
 td.number, th.number {{ padding-right: .75rem }}
+td.word {{ white-space: nowrap }}
 section {{ break-inside: avoid-page }}
 details > summary {{ cursor: pointer }}
 """
@@ -87,7 +89,7 @@ def _cell(column: Column, text: str) -> Markup:
     shown = foreign(one_line(text, _TEXT))
     if column.kind == "url" and text.startswith(("http://", "https://")):
         return element("td", element("a", shown, href=text, rel="noreferrer"))
-    return element("td", shown)
+    return element("td", shown, class_="word") if len(text) <= _WORD else element("td", shown)
 
 
 def _chart(chart: Chart) -> Iterator[Markup]:

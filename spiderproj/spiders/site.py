@@ -40,6 +40,9 @@ logger = logging.getLogger(__name__)
 _RENDERER = "spiderproj.browser.renderer.Renderer"
 """Imported only where pages are drawn: it needs what `make render-deps` installs."""
 
+_LOOK_AT_CLOCK = 30.0
+"""Seconds between two looks at the clock while the window is closed."""
+
 _LASTING = frozenset({"private-address", "bad-port", "tls", "too-large", "too-many-headers", "bomb", "bad-request"})
 """Kinds of failure that another try would meet again."""
 
@@ -57,8 +60,12 @@ class SiteSpider(Spider):
         """Check the arguments and open the output folder; raises SpiderprojError before any request."""
         spider = super().from_crawler(crawler, *args)
         raw = {name: str(value) for name, value in kwargs.items() if not name.startswith("_")}
-        spider.options = parse_arguments(raw, Path.cwd())
+        spider.take_arguments(raw)
         return spider
+
+    def take_arguments(self, raw: dict[str, str]) -> None:
+        """Check the arguments *raw*; ArgumentError for a wrong one."""
+        self.options = parse_arguments(raw, Path.cwd())
 
     @cached_property
     def job(self) -> Job:
@@ -100,12 +107,19 @@ class SiteSpider(Spider):
             if self.renderer is not None:
                 await self.renderer.open()
                 self.job.is_ready = self.job.login is None
-            await sign_in(self.crawler, self.job)
-            await read_sitemaps(self.crawler, self.job)
+            if await self._opens():
+                await sign_in(self.crawler, self.job)
+                await read_sitemaps(self.crawler, self.job)
         except SpiderprojError as error:
             self.job.fail(error)
         for _ in ():
             yield _
+
+    async def _opens(self) -> bool:
+        """Wait until the window opens; a crawl that does not wait is ended by the scheduler."""
+        while self.job.waits and (closed := self.job.closed_for()):
+            await asyncio.sleep(min(closed, _LOOK_AT_CLOCK))
+        return not self.job.closed_for()
 
     def parse(self, response: Response, **_: Any) -> list[Capture] | Coroutine[Any, Any, list[Capture]]:  # noqa: ANN401 - Scrapy's signature
         """Return the capture that *response* is; that of a large page is read beside the event loop."""

@@ -10,6 +10,7 @@ from spiderproj.store.folder import Folder
 from spiderproj.store.frontier import Frontier
 from spiderproj.store.journal import Journal
 from spiderproj.store.known import LinkRow
+from spiderproj.store.learner import Learner
 from spiderproj.store.ledger import Content, Ledger, Outcome
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "Folder",
     "Frontier",
     "Journal",
+    "Learner",
     "Ledger",
     "LinkRow",
     "Outcome",

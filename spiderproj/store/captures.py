@@ -1,7 +1,4 @@
-"""What the WARC files hold: a row a record that can be looked up, in the transaction that notes the files' lengths.
-
-The table is made by the first crawl with ``warc=1``; other stores do not have it (docs/storage.md).
-"""
+"""What the WARC files hold: a row a record that can be looked up, in the transaction that notes the files' lengths."""
 
 from __future__ import annotations
 
@@ -15,26 +12,6 @@ if TYPE_CHECKING:
     from spiderproj.store.database import Database
     from spiderproj.warc import Exchanged, Place
 
-_TABLES = (
-    """
-CREATE TABLE IF NOT EXISTS captures (
-    id INTEGER PRIMARY KEY,
-    key TEXT NOT NULL,
-    stamp TEXT NOT NULL,
-    url TEXT NOT NULL,
-    mime TEXT NOT NULL,
-    status INTEGER NOT NULL,
-    digest TEXT NOT NULL,
-    chunked INTEGER NOT NULL,
-    original INTEGER NOT NULL,
-    file TEXT NOT NULL,
-    offset INTEGER NOT NULL,
-    length INTEGER NOT NULL
-)
-""",
-    "CREATE INDEX IF NOT EXISTS captures_key ON captures (key, stamp)",
-    "CREATE INDEX IF NOT EXISTS captures_digest ON captures (digest) WHERE original",
-)
 _PREFIX = "warc."
 _PAGES = """
 SELECT u.url, coalesce(f.title, '') FROM urls AS u JOIN fetches AS f ON f.id = u.fetch
@@ -47,11 +24,6 @@ class Captures:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-
-    def prepare(self) -> None:
-        """Make the table, if it is not there."""
-        for statement in _TABLES:
-            self._database.write(statement)
 
     def add(self, exchanged: Exchanged, place: Place, *, is_revisit: bool) -> None:
         """Note the record of an answer; a whole one can be the original of revisits."""

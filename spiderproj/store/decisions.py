@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spiderproj import urls
 from spiderproj.failpoints import failpoint
@@ -18,6 +18,9 @@ from spiderproj.store.database import Database
 from spiderproj.store.frontier import Frontier
 from spiderproj.store.known import Known, KnownURLs, LinkRow
 from spiderproj.store.page_links import PageLinks
+
+if TYPE_CHECKING:
+    from spiderproj.store.learner import Learner
 
 Judge = Callable[[Link, Source, ResourceType | None], Judgement]
 Rank = Callable[[Judgement, str], OrderKey]
@@ -38,6 +41,7 @@ class Decisions:
         self._frontier = frontier
         self._judge = judge
         self._rank = rank
+        self.learner: Learner | None = None  # what holds and skips URLs, with unique=strict|learn
         self._known = KnownURLs()
         self._links = PageLinks(database)
         self._next_url: int = (database.scalar("SELECT max(id) FROM urls") or 0) + 1
@@ -108,7 +112,19 @@ class Decisions:
                 self.decide(source, self._links.unpack(stored))
             last = rows[-1][0]
 
-    def requeue(self, condition: str, values: Sequence[object]) -> int:
+    @property
+    def next_id(self) -> int:
+        """The id of the next URL that nobody has named yet."""
+        return self._next_url
+
+    def skip(self, row: int, url: str, refusal: Decision) -> None:
+        """Refuse a held *url*, whose id is *row*, after all."""
+        self._frontier.drop(row)
+        self._known.forget(url)
+        self._db.write("UPDATE urls SET verdict = ?, reason = ?, rule = ? WHERE id = ?",
+                       (refusal.verdict, refusal.reason, refusal.rule, row))  # fmt: skip
+
+    def requeue(self, condition: str, values: Sequence[object], *, is_held: bool = False) -> int:
         """Queue the URLs that *condition* finds and that are not queued already, in steps; return how many they are."""
         statement = (
             f"SELECT {_COLUMNS}, host FROM urls WHERE id > ? AND ({condition})"  # noqa: S608 - constant texts
@@ -122,7 +138,7 @@ class Decisions:
                 self._db.write("UPDATE urls SET verdict = 'queued', reason = NULL, rule = '' WHERE id = ?", (row[0],))
                 with self._db.reading():
                     judgement = _judgement(_known(row))
-                self._frontier.add(row[0], row[10], self._rank(judgement, row[1]))
+                self._frontier.add(row[0], row[10], self._rank(judgement, row[1]), is_held=is_held)
         return count
 
     def settle(self, url: CrawlURL, decision: Decision, resource_type: ResourceType | None, fetch: int | None) -> None:
@@ -161,6 +177,7 @@ class Decisions:
         host_key = "" if link.problem else urls.split(target).authority
         host = self._frontier.host_id(host_key)
         resource_type = judgement.predicted
+        decision, is_held = self._spared(url_id, link, host, decision)
         failpoint("store.url")
         self._db.write(
             "INSERT INTO urls VALUES (?,?,?,?,?,?,?,?,?,?,?,0,?,?,?,?,?,NULL)",
@@ -173,8 +190,15 @@ class Decisions:
                                                           decision.reason))  # fmt: skip
         self._known.put(target, known)
         if decision.verdict is Verdict.QUEUED:
-            self._frontier.add(url_id, host, self._rank(judgement, target))
+            self._frontier.add(url_id, host, self._rank(judgement, target), is_held=is_held)
         return known
+
+    def _spared(self, row: int, link: Link, host: int, decision: Decision) -> tuple[Decision, bool]:
+        """Return *decision* as the learner leaves it, and whether the URL is held back."""
+        if self.learner is None or decision.verdict is not Verdict.QUEUED or link.tag == "seed" or is_hop(link):
+            return decision, False
+        choice = self.learner.decide(row, link.target, host)
+        return choice.refusal or decision, choice.is_held
 
     def _improve(self, known: Known, link: Link, source: Source) -> None:
         """Let a link in where an earlier one was refused, or make a requisite a page of its own."""
@@ -192,17 +216,19 @@ class Decisions:
 
     def _let_in(self, known: Known, link: Link, source: Source, judgement: Judgement) -> None:
         """Queue a URL that was refused, as *judgement* says."""
+        host = self._frontier.host_id(urls.split(link.target).authority)
+        decision, is_held = self._spared(known.id, link, host, judgement.decision)
         self._db.write(
-            "UPDATE urls SET verdict = ?, reason = NULL, rule = '', depth = ?, via = ?, level = ?, role = ?,"
+            "UPDATE urls SET verdict = ?, reason = ?, rule = ?, depth = ?, via = ?, level = ?, role = ?,"
             " near = ?, hops = ?, hint = ?, text = ? WHERE id = ?",
-            (Verdict.QUEUED, judgement.depth, source.id, judgement.level, judgement.role, judgement.near,
+            (*decision, judgement.depth, source.id, judgement.level, judgement.role, judgement.near,
              _hops(link, source), link.hint, link.text, known.id),
         )  # fmt: skip
-        known.decision, known.reason, known.depth = Verdict.QUEUED, None, judgement.depth
+        known.decision, known.reason, known.depth = decision.verdict, decision.reason, judgement.depth
         known.level, known.role = judgement.level, judgement.role
-        known.settled = _is_settled(known.decision, judgement.role, judgement.near, None)
-        host = self._frontier.host_id(urls.split(link.target).authority)
-        self._frontier.add(known.id, host, self._rank(judgement, link.target))
+        known.settled = _is_settled(known.decision, judgement.role, judgement.near, known.reason)
+        if decision.verdict is Verdict.QUEUED:
+            self._frontier.add(known.id, host, self._rank(judgement, link.target), is_held=is_held)
 
     def _come_closer(self, known: Known, link: Link, source: Source) -> None:
         """Record a shorter way to a URL."""
@@ -226,7 +252,7 @@ def _is_settled(verdict: str, role: str, near: object, reason: object) -> bool:
 
 
 _FINAL = frozenset({Reason.INVALID, Reason.SCHEME, Reason.TOO_LONG, Reason.DENY, Reason.ALLOW, Reason.ROBOTS,
-                    Reason.ERROR, Reason.PRIVATE_ADDRESS, Reason.TRAP, Reason.BUDGET})  # fmt: skip
+                    Reason.ERROR, Reason.PRIVATE_ADDRESS, Reason.TRAP, Reason.BUDGET, Reason.LEARNED})  # fmt: skip
 
 
 def _judgement(known: Known) -> Judgement:

@@ -12,7 +12,10 @@ from spiderproj.store.database import Database
 from spiderproj.urls import url_key
 
 _SELECT = """
-SELECT u.id, u.url, u.verdict, u.reason, f.final_url, c.path
+SELECT u.id, u.url, u.verdict, u.reason, CASE u.reason WHEN 'learned' THEN (
+    SELECT r.url FROM members AS m JOIN classes AS k ON k.rule = m.rule AND k.name = m.class
+    JOIN urls AS r ON r.id = k.url WHERE m.url = u.id
+) ELSE f.final_url END, c.path
 FROM urls AS u LEFT JOIN fetches AS f ON f.id = u.fetch LEFT JOIN contents AS c ON c.id = f.content
 """
 _AT_ONCE = 400
@@ -72,12 +75,13 @@ class Destinations:
         return None
 
     def _follow(self, row: tuple[Any, ...]) -> Destination:
-        """Return the destination of a row, through redirects."""
+        """Return the destination of a row, through redirects; a URL that was skipped is what stands for it."""
         for _ in range(MAX_HOPS):
-            final_url = row[4]
-            if row[5] is not None or final_url is None or row[2] != Verdict.FETCHED:
+            leads_to = row[4]
+            is_there = row[2] == Verdict.FETCHED and row[5] is not None
+            if is_there or leads_to is None or (row[2] != Verdict.FETCHED and row[3] != Reason.LEARNED):
                 break
-            following = self._row(final_url)
+            following = self._row(leads_to)
             if following is None:
                 return Destination(Kind.MISSING, None, "not read")
             row = following

@@ -14,6 +14,7 @@ from spiderproj.errors import DiskFullError
 from spiderproj.failpoints import failpoint
 from spiderproj.files import FileStore, LineFile, Spool, free_space, prepare
 from spiderproj.files.bodies import ENGINE
+from spiderproj.files.originals import Originals
 from spiderproj.files.output import FILES
 from spiderproj.store.captures import Captures
 from spiderproj.store.database import Database
@@ -37,6 +38,7 @@ class Folder:
     def __init__(self, out: Path, *, fsync: bool, reserve: int, warcs: Warcs | None = None) -> None:
         self.out = out
         self._reserve = reserve
+        self._originals: Originals | None = None
         self._kept: list[str] = []  # bodies replaced since the last commit
         with ExitStack() as opened:  # an error of one leaves no other open
             opened.callback(prepare(out).release)
@@ -92,6 +94,14 @@ class Folder:
             body.commit(path, keep=keep)
         else:
             self.files.put(path, body, keep=keep)
+
+    def body(self, path: str, digest: bytes) -> bytes | None:
+        """Return the body of this *digest* that is stored at *path*, as it was received; None when it is gone."""
+        if self._originals is None:
+            self._originals = Originals(self.files, self.out)
+            self._opened.callback(self._originals.close)
+        found = self._originals.read(path, digest, kept_first=False)
+        return None if found is None else found.body
 
     def commit(self) -> None:
         """Make everything so far last; OutputError, DiskFullError or StoreDamagedError when it does not."""

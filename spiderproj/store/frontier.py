@@ -1,8 +1,9 @@
 """The frontier: URLs known and not yet fetched, handed out in strict order, one lease at a time.
 
 Rows are plain columns, never pickled requests. ``worker`` is NULL for a URL that waits its turn, the worker's name
-while it is leased, and ``'~later'`` while it waits for ``ready_at`` (a retry). Leases end with the process: at the
-start whatever is not waiting for its turn is put back, found by an index that holds only such rows.
+while it is leased, ``'~later'`` while it waits for ``ready_at`` (a retry), and ``'~held'`` while it may turn out to be
+a page known already. Leases end with the process: at the start whatever is not held or waiting for its turn is put
+back, found by an index that holds only such rows.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from spiderproj.order import OrderKey
 from spiderproj.store.database import Database
 
 _LATER = "~later"
+_HELD = "~held"
 
 _HEAD = (
     "SELECT first, second, third, url FROM frontier WHERE host = ? AND worker IS NULL"
@@ -44,8 +46,9 @@ class Frontier:
     def __init__(self, database: Database, worker: str) -> None:
         self._db = database
         self._worker = worker
-        self._db.write("UPDATE frontier SET worker = NULL, ready_at = 0 WHERE worker IS NOT NULL")
+        self._db.write("UPDATE frontier SET worker = NULL, ready_at = 0 WHERE worker < ? OR worker > ?", (_HELD, _HELD))
         self.pending: int = self._db.scalar("SELECT count(*) FROM frontier")
+        self.held: int = self._db.scalar("SELECT count(*) FROM frontier WHERE worker = ?", (_HELD,))
         self._leased = 0
         self._hosts: dict[str, int] = {}
         self._keys: dict[int, str] = {}
@@ -76,13 +79,36 @@ class Frontier:
             self._hosts[key] = host
         return key
 
-    def add(self, url: int, host: int, key: OrderKey) -> None:
-        """Queue a URL that is not in the frontier."""
+    def add(self, url: int, host: int, key: OrderKey, *, is_held: bool = False) -> None:
+        """Queue a URL that is not in the frontier; one that is held is not handed out until ``free``."""
         failpoint("store.queue")
-        self._db.write("INSERT INTO frontier (url, host, first, second, third) VALUES (?, ?, ?, ?, ?)",
-                       (url, host, *key))  # fmt: skip
+        self._db.write("INSERT INTO frontier (url, host, first, second, third, worker) VALUES (?, ?, ?, ?, ?, ?)",
+                       (url, host, *key, _HELD if is_held else None))  # fmt: skip
         self.pending += 1
-        self._offer(Head._make((*key, url, host)))
+        self.held += is_held
+        if not is_held:
+            self._offer(Head._make((*key, url, host)))
+
+    def free(self, url: int) -> None:
+        """Let a held URL wait for its turn like others."""
+        row = self._db.write("UPDATE frontier SET worker = NULL WHERE url = ? AND worker = ?"
+                             " RETURNING first, second, third, url, host", (url, _HELD)).fetchone()  # fmt: skip
+        if row:
+            self.held -= 1
+            self._offer(Head._make(row))
+
+    def free_all(self) -> None:
+        """Let every held URL wait for its turn."""
+        self._db.write("UPDATE frontier SET worker = NULL WHERE worker = ?", (_HELD,))
+        self.held = 0
+        for (host,) in self._db.execute("SELECT DISTINCT host FROM frontier").fetchall():
+            self._renew_head(host)
+
+    def drop(self, url: int) -> None:
+        """Take a held URL out."""
+        if self._db.write("DELETE FROM frontier WHERE url = ? AND worker = ?", (url, _HELD)).rowcount:
+            self.pending -= 1
+            self.held -= 1
 
     def move(self, url: int, key: OrderKey) -> None:
         """Give a pending URL another place in the order; one that is leased keeps going."""
@@ -108,7 +134,7 @@ class Frontier:
             else:
                 heapq.heappop(self._ready)
                 return self._take(head)
-        if self.pending and not (self._leased or self._later or self._heads):
+        if self.pending > self.held and not (self._leased or self._later or self._heads):
             raise self._db.damaged(f"{self.pending} URLs of its frontier are in no order")
         return None
 
@@ -138,6 +164,14 @@ class Frontier:
     def has_other_host(self, key: str) -> bool:
         """Say whether a URL of another host than *key* waits its turn."""
         return len(self._heads) > (self._hosts.get(key) in self._heads)
+
+    def has_host(self, key: str) -> bool:
+        """Say whether any URL of the host *key* has been met in this run."""
+        return key in self._hosts
+
+    def has_head(self, host: int) -> bool:
+        """Say whether a URL of the host numbered *host* waits its turn."""
+        return host in self._heads
 
     def next_time(self) -> float | None:
         """Return when the next URL that waits becomes ready, None when none waits."""

@@ -28,6 +28,7 @@ FROM contents AS c JOIN urls AS u ON u.id = c.url
           GROUP BY content) AS d ON d.content = c.id
 """
 _UNTITLED = f"{_WHOLE} AND u.type = 'html' AND coalesce(f.title, '') = '' AND NOT f.duplicate"
+_SCRIPTED = "FROM renderings AS r JOIN urls AS u ON u.id = r.url WHERE r.sign IS NOT NULL OR r.failure IS NOT NULL"
 _SIZES: Final = ("under 1 KiB", "1 to 10 KiB", "10 to 100 KiB", "100 KiB to 1 MiB", "1 to 10 MiB", "over 10 MiB")
 
 
@@ -47,6 +48,7 @@ class Review:
         yield self._refused()
         yield self._refused_urls()
         yield from self._references()
+        yield from self._scripted()
         yield self._statuses()
         yield self._levels()
         yield self._moved()
@@ -128,6 +130,17 @@ class Review:
         rows = [(name, f"{count:,}") for name, count in kinds.items()][:MAX_ROWS]
         columns = (Column("lead to"), Column("references", "number"))
         yield Table("References of the copy", "Where the references in its files lead.", columns, rows, len(kinds))
+
+    def _scripted(self) -> Iterator[Table]:
+        """Yield the pages that look drawn by script, those first that could not be drawn."""
+        total = self._db.scalar(f"SELECT count(*) {_SCRIPTED}")
+        if not total:
+            return
+        rows = self._rows("SELECT u.url, coalesce(r.sign, ''), coalesce(r.failure, 'no')"
+                          f" {_SCRIPTED} ORDER BY r.failure IS NULL, u.id")  # fmt: skip
+        meaning = "Pages that are empty until their scripts have run, and pages that stand as received, not as drawn."
+        columns = (_URL, Column("looks so by"), Column("could not be drawn"))
+        yield Table("Pages drawn by script", meaning, columns, rows, total)
 
     def _statuses(self) -> Table:
         rows = self._db.execute(

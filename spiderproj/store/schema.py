@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = 2
+VERSION = 3
 
 _RENDERINGS = """
 CREATE TABLE renderings (
@@ -14,7 +14,108 @@ CREATE TABLE renderings (
 );
 """
 
-UPGRADES = {1: _RENDERINGS}
+_CAPTURES = """
+CREATE TABLE IF NOT EXISTS captures (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL,
+    stamp TEXT NOT NULL,
+    url TEXT NOT NULL,
+    mime TEXT NOT NULL,
+    status INTEGER NOT NULL,
+    digest TEXT NOT NULL,
+    chunked INTEGER NOT NULL,
+    original INTEGER NOT NULL,
+    file TEXT NOT NULL,
+    offset INTEGER NOT NULL,
+    length INTEGER NOT NULL
+);
+CREATE INDEX IF NOT EXISTS captures_key ON captures (key, stamp);
+CREATE INDEX IF NOT EXISTS captures_digest ON captures (digest) WHERE original;
+"""
+
+_LEARNING = """
+CREATE TABLE IF NOT EXISTS templates (
+    host INTEGER NOT NULL REFERENCES hosts (id),
+    template TEXT NOT NULL,
+    parameters BLOB NOT NULL,
+    noise BLOB NOT NULL,
+    shared BLOB NOT NULL,
+    PRIMARY KEY (host, template)
+) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS rules (
+    id INTEGER PRIMARY KEY,
+    host INTEGER NOT NULL REFERENCES hosts (id),
+    template TEXT NOT NULL,
+    rewrite TEXT NOT NULL,
+    state TEXT NOT NULL,
+    score REAL NOT NULL,
+    trials INTEGER NOT NULL,
+    failures INTEGER NOT NULL,
+    bases INTEGER NOT NULL,
+    on_one_base INTEGER NOT NULL,
+    skipped INTEGER NOT NULL,
+    audits INTEGER NOT NULL,
+    audit_failures INTEGER NOT NULL,
+    certified INTEGER NOT NULL,
+    pin TEXT,
+    UNIQUE (host, template, rewrite)
+);
+
+CREATE TABLE IF NOT EXISTS classes (
+    rule INTEGER NOT NULL REFERENCES rules (id),
+    name INTEGER NOT NULL,
+    url INTEGER REFERENCES urls (id),
+    good INTEGER NOT NULL,
+    bad INTEGER NOT NULL,
+    PRIMARY KEY (rule, name)
+) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS members (
+    url INTEGER PRIMARY KEY REFERENCES urls (id),
+    rule INTEGER NOT NULL REFERENCES rules (id),
+    class INTEGER NOT NULL,
+    state TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS members_state ON members (rule, state, class);
+
+CREATE TABLE IF NOT EXISTS readings (
+    url INTEGER PRIMARY KEY REFERENCES urls (id),
+    reading BLOB NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS families (
+    id INTEGER PRIMARY KEY,
+    key INTEGER NOT NULL UNIQUE,
+    name TEXT NOT NULL,
+    state TEXT NOT NULL,
+    fetched INTEGER NOT NULL,
+    new INTEGER NOT NULL,
+    judged INTEGER NOT NULL,
+    recent INTEGER NOT NULL,
+    wakes INTEGER NOT NULL,
+    next_wake INTEGER NOT NULL,
+    given INTEGER NOT NULL,
+    tried INTEGER NOT NULL,
+    found INTEGER NOT NULL,
+    is_final INTEGER NOT NULL,
+    is_kept INTEGER NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS quarantine (
+    url INTEGER PRIMARY KEY REFERENCES urls (id),
+    family INTEGER NOT NULL REFERENCES families (id),
+    far INTEGER NOT NULL
+);
+CREATE INDEX IF NOT EXISTS quarantine_family ON quarantine (family, far, url);
+
+CREATE TABLE IF NOT EXISTS novelties (
+    digest INTEGER PRIMARY KEY,
+    url INTEGER REFERENCES urls (id)
+);
+"""
+
+UPGRADES = {1: _RENDERINGS, 2: _CAPTURES + _LEARNING}
 """What makes a store of a version one of the next."""
 
 TABLES = """
@@ -130,4 +231,4 @@ CREATE VIEW decisions AS
     SELECT urls.id, urls.url, urls.verdict, urls.reason, urls.rule, urls.depth, urls.level, urls.type, via.url AS via
     FROM urls LEFT JOIN urls AS via ON via.id = urls.via;
 """
-TABLES += _RENDERINGS
+TABLES += _RENDERINGS + _CAPTURES + _LEARNING

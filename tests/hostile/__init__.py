@@ -22,6 +22,9 @@ Each attack is a ``Case``: data and a pure answer, in one module for each class:
     python -m tests.hostile                      # every case in a crawl of its own, with 20 ordinary pages; a table
     python -m tests.hostile markup codings.gzip  # those classes and cases
     python -m tests.hostile --serve              # the server alone: prints where each case is, then what is asked
+    python -m tests.hostile --server URL         # the cases that another server publishes (``foreign``, ``listed``)
+
+Each crawl may have 768 MB of memory of its own (``ulimit -d``).
 
 ``judge`` says what is wrong with what a crawl made of a case; ``tests/test_hostile.py`` asks it in CI, where one crawl
 meets many cases at once: one bad page must never spoil another.

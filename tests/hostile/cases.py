@@ -47,7 +47,9 @@ class Case:
     refuses: Mapping[str, str] = field(default_factory=dict)  # a part of a refused URL, and its reason
     seconds: float = 30  # that the case may take beside the ordinary pages
     growth_mb: float = 100  # that it may add to an idle crawl's memory
+    holds: Mapping[str, str] = field(default_factory=dict)  # targets, and what the file of each holds, or its digest
     settings: tuple[str, ...] = ()  # of a crawl that meets it, so that it ends in time
+    mode: str = "all"  # of that crawl: only the address gate keeps it from the inside
     slow: bool = False  # heavy for the server or the crawl: not in every run of the tests
 
     @property

@@ -20,7 +20,7 @@ from tests.hostile import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from tests.hostile.cases import Case
 
@@ -29,10 +29,10 @@ _CLASSES = (framing, heads, codings, redirects, cookies, charsets, markup, names
 CASES: dict[str, Case] = {case.name: case for module in _CLASSES for case in module.CASES}
 
 
-def chosen(words: Iterable[str]) -> list[Case]:
-    """Return the cases that *words*, classes or names, mean; all of them without words. ValueError for another word."""
+def chosen(words: Iterable[str], cases: Mapping[str, Case] = CASES) -> list[Case]:
+    """Return those of *cases* that *words*, classes or names, mean; all without words. ValueError for another word."""
     wanted = list(words)
     for word in wanted:
-        if word not in CASES and word not in {case.kind for case in CASES.values()}:
+        if word not in cases and word not in {case.kind for case in cases.values()}:
             raise ValueError(f"{word!r} is neither a class nor a case")
-    return [case for case in CASES.values() if not wanted or case.name in wanted or case.kind in wanted]
+    return [case for case in cases.values() if not wanted or case.name in wanted or case.kind in wanted]

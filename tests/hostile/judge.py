@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from spiderproj.urls import canonical
 from tests.hostile.cases import Case, Fate
-from tests.hostile.names import TARGETS, mark
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from tests.hostile.server import Asked, Places
 
 Row = dict[str, Any]
 
-_SECRETS = (b"root:x:0:", b"INSIDE-SECRET")  # of /etc/passwd, of the inside
-_PASSWORD = b"hunter2"  # in URLs of the pages
+_SECRETS = (b"root:x:0:", b"INSIDE-SECRET", b"INTERNAL-SECRET")  # of /etc/passwd, of the inside
+_PASSWORDS = (b"hunter2", b"user:secret@")  # in URLs of the pages
 _COOKIE_BYTES = 8192
 _LOG_LINE = 2000
 _KEPT = (
@@ -58,15 +57,14 @@ def judge_case(case: Case, places: Places, left: Left) -> list[str]:
     pages = [row for row in left.pages if row["url"] == url]
     refused = [row for row in left.refused if row["url"] == url]
     wrong = list(_wrong_fate(case, pages, refused))
-    targets = {asked.target for asked in left.asked if asked.place in (case.name, "twin")}
+    targets = {asked.target for asked in left.asked if asked.place in places.whose(case)}
     wrong += [f"not asked for: {target}" for target in case.asks if target not in targets]
     wrong += [f"asked for: {target[:80]}" for target in targets if case.spares and target.startswith(case.spares)]
     for part, reason in case.refuses.items():
         found = [row for row in left.refused if part in row["url"] and (part or row["via"] == url)]
         if not any(row["reason"] == reason for row in found):
             wrong.append(f"no URL with {part!r} refused by {reason}: {[row['reason'] for row in found]}")
-    if case.name == "names.index":
-        wrong += _wrong_names(places.at[case.name], left)
+    wrong += _wrong_files(places.at[case.name], case.holds, left)
     return [f"{case.name}: {text}" for text in wrong]
 
 
@@ -92,25 +90,25 @@ def _wrong_fate(case: Case, pages: Sequence[Row], refused: Sequence[Row]) -> Ite
         yield f"one row expected: {rows}"
         return
     row = rows[0]
-    problem = str(row["rule"] if refused else row["error"])
+    problem = row["rule"] if refused else row["error"]
     is_stored = bool(pages) and row["error"] is None and bool(row["path"])
     if case.fate is Fate.STORED and not is_stored:
         yield f"not stored: {row}"
-    if case.fate is Fate.FAILED and (is_stored or not problem.startswith(case.error)):
+    if case.fate is Fate.FAILED and not (problem and problem.startswith(case.error)):
         yield f"no failure by {case.error!r}: {row}"
     if case.fate is Fate.MOVED and not (pages and 300 <= row["status"] < 400 and row["error"] is None):
         yield f"not recorded as a redirect: {row}"
 
 
-def _wrong_names(origin: str, left: Left) -> Iterator[str]:
-    """Every target has a page and a file of its own that says so."""
+def _wrong_files(origin: str, holds: Mapping[str, str], left: Left) -> Iterator[str]:
+    """Every target has a page and a file of its own that holds what it must."""
     files: dict[str, str] = {}
-    for url in {canonical(target, origin + "/") for target in TARGETS} - {origin + "/"}:
+    for url, held in ((origin + target, held) for target, held in holds.items()):
         rows = [row for row in left.pages if row["url"] == url]
         if len(rows) != 1 or not rows[0]["path"]:
             yield f"one file expected of {url[:100]}: {rows}"
             continue
-        if mark(url[len(origin) :]).encode() not in (left.out / rows[0]["path"]).read_bytes():
+        if held != rows[0]["digest"] and held.encode() not in (left.out / rows[0]["path"]).read_bytes():
             yield f"another page's bytes in {rows[0]['path']}"
         folded = rows[0]["path"].casefold()
         if folded in files:
@@ -135,7 +133,7 @@ def _leaks(out: Path) -> Iterator[str]:
             is_body = path.relative_to(out).parts[0] == "files"
             held = path.read_bytes()
             yield from (
-                f"{secret!r} in {path}" for secret in (*_SECRETS, *[_PASSWORD] * (not is_body)) if secret in held
+                f"{secret!r} in {path}" for secret in _SECRETS + (() if is_body else _PASSWORDS) if secret in held
             )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 
+from spiderproj.urls import canonical
 from tests.hostile.answers import Ask, Step, page, whole
 from tests.hostile.cases import Case, Fate
 
@@ -25,30 +26,38 @@ _ALIKE = [
     "%zz", "robots.txt", ".git/config", ".htaccess", "manifest.jsonl", "crawl.db", "x.tmp", "x.part", "lock",
 ]  # fmt: skip
 _ROOT = "/at/"
-TARGETS = [f"{_ROOT}{name}" for name in _DANGEROUS + _ALIKE] + ["/at", _ROOT + "d/" * 200 + "leaf"]
+_TARGETS = [f"{_ROOT}{name}" for name in _DANGEROUS + _ALIKE] + ["/at", _ROOT + "d/" * 200 + "leaf"]
+_HOST = "http://h"
 
 
-def mark(target: str) -> str:
+def _mark(target: str) -> str:
     """Return what the page at *target* says of itself: no two targets say the same."""
     return hashlib.sha1(target.encode("latin-1", "replace")).hexdigest()
 
 
 def _named(ask: Ask) -> Iterable[Step]:
     """Return the page of one target."""
-    return whole(f"<!doctype html><title>{mark(ask.target)}</title><p>{mark(ask.target)}")
+    return whole(f"<!doctype html><title>{_mark(ask.target)}</title><p>{_mark(ask.target)}")
 
 
 def _answer(ask: Ask) -> Iterable[Step]:
     """Return the list of them, and the page of each."""
-    return whole(page("names", *TARGETS)) if ask.target == "/" else _named(ask)
+    return whole(page("names", *_TARGETS)) if ask.target == "/" else _named(ask)
+
+
+def _held() -> dict[str, str]:
+    """Return the mark of each target as it is asked for."""
+    asked = {canonical(target, _HOST + "/").removeprefix(_HOST) for target in _TARGETS} - {"/"}
+    return {target: _mark(target) for target in asked}
 
 
 CASES = [
     Case(
         name="names.index",
-        attack=f"{len(TARGETS)} paths that are dangerous or alike",
+        attack=f"{len(_TARGETS)} paths that are dangerous or alike",
         fate=Fate.STORED,
         answer=_answer,
+        holds=_held(),
         seconds=60,
     ),
 ]

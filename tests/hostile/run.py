@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 from bench.process import Usage, run
 from tests.hostile.cases import Case, Fate, Way
 from tests.hostile.catalogue import chosen
+from tests.hostile.foreign import ForeignServer
 from tests.hostile.judge import Left, judge_case, judge_crawl
+from tests.hostile.listed import OTHERWISE
 from tests.hostile.server import HostileProcess, serve
 
 if TYPE_CHECKING:
@@ -37,14 +39,18 @@ class Met:
     ordinary: float  # seconds from the first request to the last of the ordinary pages
 
 
-def meet(cases: Sequence[Case], server: HostileProcess, folder: Path, settings: Sequence[str] = ()) -> Met:
+Server = HostileProcess | ForeignServer
+
+
+def meet(cases: Sequence[Case], server: Server, folder: Path, settings: Sequence[str] = ()) -> Met:
     """Return what one crawl makes of *cases* beside the ordinary pages."""
     name = cases[0].name if len(cases) == 1 else cases[0].kind
+    folder.mkdir(exist_ok=True)
     out, log, seeds = folder / name, folder / f"{name}.log", folder / f"{name}.seeds"
     fine = server.fine(ORDINARY)
-    seeds.write_text("\n".join([*map(server.url, cases), *fine]))
+    seeds.write_text("\n".join([*(seed for case in cases for seed in server.seeds(case)), *fine]))
     before = len(server.asked)
-    usage = run(_command(out, seeds, cases, settings), log, _seconds(cases) + 30)
+    usage = run(_limited(_command(out, seeds, cases, settings)), log, _seconds(cases) + 30)
     asked = server.asked[before:]
     summary: dict[str, Any] = {}
     if (out / "summary.json").exists():
@@ -53,7 +59,8 @@ def meet(cases: Sequence[Case], server: HostileProcess, folder: Path, settings: 
         summary = json.loads((out / "summary.json").read_bytes())
     else:
         wrong = [f"{name}: the crawl did not end by itself (status {usage.exit_status})"]
-    times = [one.seconds for one in asked if "/fine/ordinary-" in one.target]
+    ordinary_targets = {url.removeprefix(server.at["twin"]) for url in fine}
+    times = [one.seconds for one in asked if one.place == "twin" and one.target in ordinary_targets]
     ordinary = max(times, default=0.0) - min((one.seconds for one in asked), default=0.0)
     held = summary.get("longest_hold_seconds", 0.0)
     return Met(name=name, cases=cases, wrong=wrong, usage=usage, held=held, ordinary=ordinary)
@@ -75,16 +82,21 @@ def too_much(met: Met, usual: Met, slowness: float = 1.0) -> list[str]:
 
 
 def _command(out: Path, seeds: Path, cases: Sequence[Case], settings: Sequence[str]) -> list[str]:
-    """Return the command that crawls *seeds* everywhere: only the address gate keeps it from the inside."""
+    """Return the command that crawls *seeds* in the mode of *cases*."""
     sitemap = "on" if any(case.way is Way.SITEMAP for case in cases) else "off"
     limits = (
         ["CLOSESPIDER_PAGECOUNT=300", "CLOSESPIDER_TIMEOUT=60"]
         if any(case.fate is Fate.LIMITED for case in cases)
         else []
     )
-    arguments = [f"seed=@{seeds}", f"out={out}", "mode=all", f"sitemap={sitemap}"]
+    arguments = [f"seed=@{seeds}", f"out={out}", f"mode={cases[0].mode}", f"sitemap={sitemap}"]
     chosen_settings = [*limits, *(text for case in cases for text in case.settings), *settings]
     return [str(SCRAPY), "crawl", "site", *_each("-a", arguments), *_each("-s", chosen_settings)]
+
+
+def _limited(command: Sequence[str]) -> list[str]:
+    """Return *command* in a shell that lets it, and each of its children, have no more memory of its own than that."""
+    return ["sh", "-c", 'ulimit -d "$0" && exec "$@"', str(PEAK_MB * 1024), *command]
 
 
 def _seconds(cases: Sequence[Case]) -> float:
@@ -113,19 +125,32 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.hostile", description=__doc__)
     parser.add_argument("words", nargs="*", metavar="CLASS or CASE")
     parser.add_argument("--serve", action="store_true", help="only serve")
+    parser.add_argument("--server", metavar="URL", help="meet the cases that the server there publishes")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the crawls")
     options = parser.parse_args()
     if options.serve:
         serve()
         return 0
-    with HostileProcess() as server, tempfile.TemporaryDirectory(prefix="hostile-") as folder:
-        usual = meet(chosen(["cookies.echo"]), server, Path(folder), options.set)
-        results = []
-        for case in chosen(options.words):
-            met = meet([case], server, Path(folder), options.set)
-            met.wrong.extend(too_much(met, usual))
-            results.append(met)
-            print(_line(met), *met.wrong[:5], sep="\n    ", flush=True)
+    with tempfile.TemporaryDirectory(prefix="hostile-") as folder:
+        if options.server is None:
+            with HostileProcess() as own:
+                return _meet_all(chosen(options.words), own, Path(folder), options.set)
+        with ForeignServer(options.server) as foreign:
+            wrong = _meet_all(chosen(options.words, foreign.cases), foreign, Path(folder), options.set)
+            print("\nNot met:", *(f"{name}: {why}" for name, why in foreign.not_met.items()), sep="\n    ")
+            print("\nOther than listed:", *(f"{name}: {other.why}" for name, other in OTHERWISE.items()), sep="\n    ")
+            return wrong
+
+
+def _meet_all(cases: Sequence[Case], server: Server, folder: Path, settings: Sequence[str]) -> int:
+    """Meet each of *cases* alone and print what came of it; return 1 when anything is wrong."""
+    usual, results = meet([server.cases["cookies.echo"]], server, folder / "usual", settings), []
+    for case in cases:
+        server.prepare(case)
+        met = meet([case], server, folder, settings)
+        met.wrong.extend(too_much(met, usual))
+        results.append(met)
+        print(_line(met), *met.wrong[:5], sep="\n    ", flush=True)
     print(f"\nusual: {_line(usual)}\n\n{table(results, usual)}")
     return int(any(met.wrong for met in results))
 

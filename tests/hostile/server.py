@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
 from typing import NamedTuple, Self
 from urllib.parse import parse_qsl
@@ -38,14 +38,26 @@ class Asked(NamedTuple):
 
 
 class Places:
-    """Where the cases of a running server are: ``at`` is the origin of each place."""
+    """Where the ``cases`` of a running server are: ``at`` is the origin of each place."""
 
-    def __init__(self) -> None:
+    def __init__(self, cases: Mapping[str, Case] = CASES) -> None:
         self.at: dict[str, str] = {}
+        self.cases = cases
 
     def url(self, case: Case) -> str:
         """Return the seed of *case*."""
         return self.at[case.name] + case.target
+
+    def seeds(self, case: Case) -> list[str]:
+        """Return what a crawl that meets *case* begins with."""
+        return [self.url(case)]
+
+    def prepare(self, case: Case) -> None:
+        """Make ready what would take a crawl's time."""
+
+    def whose(self, case: Case) -> set[str]:
+        """Return the places whose requests *case* is judged by."""
+        return {case.name, "twin"}
 
     def fine(self, count: int) -> list[str]:
         """Return so many ordinary pages, on the second origin."""

@@ -1,8 +1,8 @@
 """Walls that no real site has ever to pass: a path that grows over one leads into a space without end.
 
 They are few and hard on purpose, and stand only in the way of paths that grow: one page may link to anything once.
-What is merely suspicious - calendars, facets, session ids - looks like this too on sites that are real, and is left to
-the user's limits (depth, CLOSESPIDER_PAGECOUNT).
+What is merely suspicious - calendars, facets, session ids - looks like this too on sites that are real, and is judged
+by what it brings (``novelty``).
 """
 
 from __future__ import annotations

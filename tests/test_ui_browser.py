@@ -1,0 +1,202 @@
+"""The page in a real browser: choose, run, watch, open a page, ask why, fetch it after all; no serious fault of axe."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.browsing import CHROMIUM, needs_browser
+from tests.page import Page as Served
+from tests.routes import link, text
+from tests.site import Site
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+    from tests.answers import RouteSpec
+
+NAMES = [
+    "Install",
+    "Configure",
+    "Upgrade",
+    "Backups",
+    "Restore",
+    "Replication",
+    "Security",
+    "Roles",
+    "Logging",
+    "Indexes",
+]
+SHOTS = os.environ.get("SPIDERPROJ_UI_SHOTS", "")
+WIDTHS = (1280, 390)
+SCREENS = ("", "look", "choose", "run", "result", "result/refused", "result/broken", "result/duplicates")
+PATIENCE = 60_000  # ms
+_ASKED_AGAIN = """() => document.querySelector('.urls tbody')?.textContent.includes('fetched')
+    || document.querySelector('[type=search]').dispatchEvent(new Event('input')) && false"""
+
+
+def document(path: str, title: str, body: str) -> RouteSpec:
+    """Return the route of a page of a manual."""
+    markup = f"<!doctype html><html lang=en><title>{title}</title><h1>{title}</h1><p>About {title.lower()}.</p>{body}"
+    return {"path": path, "headers": {"Content-Type": "text/html; charset=utf-8"}, "body": markup, "delay_s": 0.1}
+
+
+CHAPTERS = [f"/docs/{name.lower()}.html" for name in NAMES]
+CLASSES = [f"/docs/api/class{number}.html" for number in range(24)]
+SCRIPT = (
+    "<script>document.title = 'it ran'</script><img src=/docs/logo.png alt=Logo onload=\"document.title='it ran'\">"
+)
+ROUTES = [
+    document("/docs/", "Manual", link(*CHAPTERS, "/docs/api/", "/docs/manual.pdf", "/gone", "/closed/a") + SCRIPT),
+    *(document(path, path[6:-5].title(), link("/docs/", f"{path}.pdf", "/gone") + SCRIPT) for path in CHAPTERS),
+    document("/docs/api/", "API reference", link(*CLASSES)),
+    *(document(path, f"Class {number}", link("/docs/api/")) for number, path in enumerate(CLASSES)),
+    text("/docs/manual.pdf", "%PDF-1.4", "application/pdf"),
+    text("/robots.txt", "User-agent: *\nDisallow: /closed/\n"),
+]  # fmt: skip
+
+
+class Person:
+    """Someone at a browser; *width* and *scheme* are those of the window."""
+
+    def __init__(self, browser: Browser, address: str, width: int, scheme: str = "light") -> None:
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]  # a literal
+        context.set_default_timeout(PATIENCE)
+        self.page: Page = context.new_page()
+        self.width, self.scheme = width, scheme
+        self.faults: list[str] = []
+        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
+        self.page.goto(address)
+        self.page.wait_for_selector("h1")
+        self.base = address.partition("#")[0]
+
+    def go(self, place: str) -> None:
+        """Go to a screen, and wait until it shows what it is about."""
+        self.page.goto(f"{self.base}#/{place}")
+        self.page.wait_for_selector("h1")
+        self.page.wait_for_function("() => !document.querySelector('.view > .busy, [aria-busy]')")
+
+    def look(self, name: str) -> None:
+        """Note what is wrong with the screen: faults that axe calls serious, and what is wider than the window."""
+        self.page.wait_for_timeout(200)
+        self.page.evaluate("window.scrollTo(0, 0)")
+        if SHOTS:
+            target = Path(SHOTS) / f"{name}-{self.width}-{self.scheme}.png"
+            self.page.screenshot(path=target, full_page=True)
+        self.page.evaluate(_axe())
+        found: list[Any] = self.page.evaluate("async () => (await axe.run(document)).violations")
+        self.faults += [
+            f"{name} {self.width}: {one['id']} {one['nodes'][0]['html'][:200]}"
+            for one in found
+            if one["impact"] in ("serious", "critical")
+        ]
+        wider = self.page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+        if wider > 0:
+            self.faults.append(f"{name}: {wider} px wider than {self.width}")
+
+
+def _axe() -> str:
+    return resources.files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+
+
+def visit(root: Path, site: Site) -> list[str]:
+    """Do what a person does, at both widths; return what is wrong."""
+    from playwright.sync_api import sync_playwright
+
+    with Served(root) as served, sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--proxy-server=direct://"])
+        person = Person(browser, served.address, 1280)
+        name = choose_and_run(person, site)
+        open_and_ask(person, name)
+        faults = person.faults
+        for width, scheme in ((1280, "dark"), (390, "light")):
+            other = Person(browser, served.address, width, scheme)
+            for screen in SCREENS:
+                other.go(f"{name}/{screen}" if screen else "")
+                other.look(screen.replace("/", "-") or "home")
+            faults += other.faults
+        keyboard(Person(browser, served.address, 1280), name)
+        browser.close()
+    return faults
+
+
+def choose_and_run(person: Person, site: Site) -> str:
+    """Give a seed, choose types with the matrix and the builder, see the command line, crawl, watch it to its end."""
+    page = person.page
+    person.look("home")
+    page.get_by_label("Where to begin").fill(f"{site.base}/docs/")
+    page.get_by_role("button", name="Choose and crawl").click()
+    cell = page.get_by_role("button", name="image at level page")
+    cell.click()
+    assert cell.get_attribute("aria-pressed") == "true"
+    assert page.get_by_label("As text").first.input_value() == "page:html,image child,parent,host:html"
+    page.get_by_role("button", name="Add a condition").click()
+    page.get_by_label("Condition 1: name").select_option("depth")
+    page.get_by_label("Condition 1: test").select_option("at most")
+    page.get_by_label("Condition 1: value").fill("9")
+    page.wait_for_function("() => document.querySelector('#filter').value === 'depth <= 9'")
+    page.locator("#filter").fill('depth <= 8 and "x" not in query')
+    page.wait_for_function("() => document.querySelectorAll('.part').length === 2")
+    page.wait_for_function("() => document.querySelector('.command code').textContent.includes('depth <= 8')")
+    page.get_by_label("Depth, in links").fill("many")
+    page.wait_for_selector("#depth[aria-invalid]")
+    page.get_by_label("Depth, in links").fill("")
+    person.look("choose-new")
+    page.get_by_role("button", name="Crawl", exact=True).click()
+    page.get_by_role("heading", name="Running").wait_for()
+    page.wait_for_selector(".chart svg")
+    person.look("run-running")
+    page.get_by_role("heading", name="Finished").wait_for()
+    return page.url.partition("#/")[2].partition("/")[0]
+
+
+def open_and_ask(person: Person, name: str) -> None:
+    """Open a stored page, whose script does not run; ask why a file was refused; fetch it after all."""
+    page = person.page
+    for screen in SCREENS[1:]:
+        person.go(f"{name}/{screen}")
+        person.look(screen.replace("/", "-"))
+    person.go(f"{name}/result")
+    with page.expect_popup() as opened:
+        page.get_by_role("link", name="Install", exact=True).click()
+    stored = opened.value
+    stored.wait_for_load_state()
+    assert stored.get_by_role("heading", name="Install").is_visible()
+    assert stored.title() == "Install"
+    stored.close()
+    person.go(f"{name}/result/refused")
+    page.get_by_label("Find").fill("manual.pdf")
+    page.get_by_role("button", name="docs/manual.pdf").click()
+    page.get_by_role("heading", name="The rules, in the order of asking").wait_for()
+    assert page.locator("tr.decided").count() == 1
+    person.look("why")
+    page.get_by_role("button", name="Fetch it after all").click()
+    page.get_by_role("heading", name="Finished").wait_for()
+    person.go(f"{name}/look")
+    page.get_by_label("Find").fill("manual.pdf")
+    page.wait_for_function(_ASKED_AGAIN, polling=500)
+
+
+def keyboard(person: Person, name: str) -> None:
+    """Reach the content and a cell of the matrix by keys alone."""
+    page = person.page
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    person.go(f"{name}/choose")
+    assert page.evaluate("document.activeElement.id") == "main"  # a reader is told of the new screen
+    page.get_by_role("button", name="style at level page").focus()
+    page.keyboard.press("Space")
+    page.wait_for_function("() => document.activeElement.getAttribute('aria-pressed') === 'true'")
+
+
+@needs_browser
+@pytest.mark.slow
+def test_from_a_seed_to_a_file_that_was_refused(tmp_path: Path) -> None:
+    """A person gets from a seed to a file that the rules had left out, on screens without a serious fault."""
+    with Site(ROUTES) as site, ThreadPoolExecutor(1) as beside:  # the browser's driver has a loop of its own
+        assert beside.submit(visit, tmp_path, site).result() == []
