@@ -142,6 +142,15 @@ def test_failures(seen: str, state: State) -> None:
     assert observe(rule("x"), seen)[-1] is state
 
 
+def test_a_page_that_names_its_canonical_url() -> None:
+    """What a page says of itself counts as another success where the pages agree, and as nothing where they do not."""
+    told, wrong = rule("x"), rule("x")
+    for _ in range(6):
+        told.observe(success=True, counts=True, good=1, is_new_base=True, trial=Trial.PROBE, is_confirmed=True)
+    wrong.observe(success=False, counts=True, good=0, is_new_base=True, trial=Trial.PROBE, is_confirmed=True)
+    assert (told.state, wrong.state) == (State.ON, State.CLASS)
+
+
 def test_one_base_says_little() -> None:
     """Successes on one base alone, however many, take more trials than on several."""
     narrow = rule("x")

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from spiderproj.models import CrawlURL
-    from spiderproj.scope import Scope
     from tests.duplicate_sites import DuplicateSite
 
 NOW = 1_796_000_000.0  # November 2026

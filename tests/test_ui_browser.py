@@ -33,7 +33,6 @@ NAMES = [
     "Indexes",
 ]
 SHOTS = os.environ.get("SPIDERPROJ_UI_SHOTS", "")
-WIDTHS = (1280, 390)
 SCREENS = ("", "look", "choose", "run", "result", "result/refused", "result/broken", "result/duplicates")
 PATIENCE = 60_000  # ms
 _ASKED_AGAIN = """() => document.querySelector('.urls tbody')?.textContent.includes('fetched')
@@ -114,9 +113,9 @@ def visit(root: Path, site: Site) -> list[str]:
         name = choose_and_run(person, site)
         open_and_ask(person, name)
         faults = person.faults
-        for width, scheme in ((1280, "dark"), (390, "light")):
+        for width, scheme, screens in ((1280, "dark", SCREENS[2::3]), (390, "light", SCREENS)):
             other = Person(browser, served.address, width, scheme)
-            for screen in SCREENS:
+            for screen in screens:
                 other.go(f"{name}/{screen}" if screen else "")
                 other.look(screen.replace("/", "-") or "home")
             faults += other.faults
@@ -158,9 +157,6 @@ def choose_and_run(person: Person, site: Site) -> str:
 def open_and_ask(person: Person, name: str) -> None:
     """Open a stored page, whose script does not run; ask why a file was refused; fetch it after all."""
     page = person.page
-    for screen in SCREENS[1:]:
-        person.go(f"{name}/{screen}")
-        person.look(screen.replace("/", "-"))
     person.go(f"{name}/result")
     with page.expect_popup() as opened:
         page.get_by_role("link", name="Install", exact=True).click()

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _INTERRUPTED, _NO_SEED = 6, 10
+_START_FAILED = "start_error"  # Scrapy's word for a spider whose start() raised
 _STATES = {"finished": "finished", WINDOW: "waiting"}
 
 
@@ -177,6 +178,8 @@ def _status(reason: str, summary: dict[str, object]) -> int:
     """Return the exit status of a crawl that ended for *reason* (docs/arguments.md, "Exit status")."""
     if reason == "shutdown":
         return _INTERRUPTED
+    if reason == _START_FAILED:
+        return 1
     if reason == WINDOW:
         return 0
     if not summary["pages"]:

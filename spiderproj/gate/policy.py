@@ -2,7 +2,8 @@
 
 A state machine without I/O: it is told what the server answered and says what to do next. A HEAD costs a turn of the
 host's delay just as a GET does, so ``auto`` asks only where there is doubt, and what a host's answers have taught
-replaces the question. A GET of an unwanted type is stopped at its headers, whatever was asked before.
+replaces the question where it is certain. A GET of an unwanted type is stopped at its headers, whatever was asked
+before.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import NamedTuple
 
 from spiderproj.gate.families import Families, Family
 from spiderproj.gate.headers import Head, is_plain_text, is_success, known_type
+from spiderproj.learning import parameter_names, scope_template
 from spiderproj.mediatype import extension, parse, predict
 from spiderproj.models import Reason, ResourceType
 from spiderproj.urls import URLParts
@@ -21,14 +23,11 @@ from spiderproj.urls import URLParts
 AUDIT_EVERY = 50
 """One in so many URLs that learning would refuse is asked for all the same: it must be able to notice its errors."""
 
-FAILURES_ALLOWED = 3
-"""HEADs in a row without an answer of use, where GET succeeds, until a host is sent no more: two may be chance."""
+HEAD_FROM = 0.02
+"""The share of unwanted types from which a HEAD is worth its turn: it is a hundredth of what a wrong GET brings."""
 
-LIES_ALLOWED = 2
-"""HEADs of another type than GET's, to another decision: one may be an error page, two are how the host works."""
-
-MAX_HOSTS = 65_536
-"""Hosts whose HEAD failed or lied that are remembered; beyond it the oldest go."""
+_GUESSES = {True: 0.01, False: 0.9, None: 0.5}
+"""The share that is unwanted among URLs whose ending means a wanted type, another, or nothing."""
 
 _EVERY_TYPE = frozenset(ResourceType)
 
@@ -77,18 +76,6 @@ class GateCounts:
     hosts_without_head: int = 0
 
 
-@dataclass(slots=True)
-class _Honesty:
-    """How HEAD does on one host."""
-
-    failures: int = 0  # in a row
-    lies: int = 0
-
-    @property
-    def is_usable(self) -> bool:
-        return self.failures < FAILURES_ALLOWED and self.lies < LIES_ALLOWED
-
-
 class Gate:
     """The gate of one crawl, with what it has learned.
 
@@ -100,7 +87,6 @@ class Gate:
         self._ending_decides = mode == GateMode.EXTENSION
         self.counts = GateCounts()
         self._families = Families(families)
-        self._honesty: dict[str, _Honesty] = {}
 
     def before(
         self, parts: URLParts, host: str, hint: ResourceType | None, wanted: frozenset[ResourceType], key: int
@@ -114,15 +100,11 @@ class Gate:
             return self._same_for_all()
         if wanted >= _EVERY_TYPE:
             return self._get()
-        likely = predict(parts.path, parts.query)
         if self._ending_decides:
-            return self._by_ending(parts, likely, wanted)
-        if hint is not None and hint not in wanted and hint is not ResourceType.HTML:
-            self.counts.refused_by_context += 1
-            return Advice(Ask.REFUSE, Reason.TYPE, f"gate=auto: linked as {hint.value}, which is not wanted")
-        if (hint or likely) in wanted:
-            return self._get()
-        return self._learned(parts, host, wanted, key) or self._question(host)
+            return self._by_ending(parts, predict(parts.path, parts.query), wanted)
+        if hint is not None and hint is not ResourceType.HTML:
+            return self._by_context(hint, wanted)
+        return self._learned(parts, host, hint or predict(parts.path, parts.query), wanted, key)
 
     def on_head(self, parts: URLParts, host: str, head: Head) -> None:
         """Learn from the answer to a HEAD.
@@ -130,12 +112,8 @@ class Gate:
         ``text/plain`` teaches nothing: servers say it on HEAD where GET says ``text/html`` (linkchecker issue 414).
         """
         found = known_type(head.status, head.values)
-        if found is None:
-            return
-        if host in self._honesty:
-            self._honesty[host].failures = 0
-        if not is_plain_text(head.values):
-            self._families.learn(host, parts.path, found)
+        if found is not None and not is_plain_text(head.values):
+            self._learn(parts, host, found)
 
     def on_get(
         self,
@@ -146,18 +124,30 @@ class Gate:
         head: Head | None = None,
     ) -> None:
         """Learn from a GET that succeeded (2xx): its true type, None when not known, and the HEAD sent before it."""
-        if found is not None:
-            self._families.learn(host, parts.path, found)
-        if head is not None and self.head_usable(host):
-            self._compare(host, found, wanted, head)
+        said = None if head is None else known_type(head.status, head.values)
+        if found is not None and (found is not said or (head is not None and is_plain_text(head.values))):
+            self._learn(parts, host, found)
+        if head is not None:
+            self._compare(parts, host, found, wanted, head)
 
-    def head_usable(self, host: str) -> bool:
-        """Return whether HEAD is still worth sending to *host*."""
-        return host not in self._honesty or self._honesty[host].is_usable
+    def head_usable(self, parts: URLParts, host: str) -> bool:
+        """Return whether HEAD is still worth sending for URLs like that of *parts* on *host*."""
+        whole, own = self._families.get(host, ""), self._families.get(host, _name(parts))
+        return not (whole is not None and whole.refuses_heads) and (own is None or own.answers_heads)
 
     def rows(self) -> list[Family]:
-        """Return what was learned of URLs, for the next crawl's Gate; what is wrong with HEAD is found out anew."""
+        """Return what was learned, for the next run's Gate."""
         return self._families.rows()
+
+    def changed(self) -> list[Family]:
+        """Return what of it has changed since this was asked last."""
+        return self._families.changed()
+
+    def _by_context(self, hint: ResourceType, wanted: frozenset[ResourceType]) -> Advice:
+        if hint in wanted:
+            return self._get()
+        self.counts.refused_by_context += 1
+        return Advice(Ask.REFUSE, Reason.TYPE, f"gate=auto: linked as {hint.value}, which is not wanted")
 
     def _by_ending(self, parts: URLParts, likely: ResourceType | None, wanted: frozenset[ResourceType]) -> Advice:
         if likely is None or likely in wanted:
@@ -166,23 +156,32 @@ class Gate:
         ending = extension(parts.path) or "no ending"
         return Advice(Ask.REFUSE, Reason.TYPE, f"gate=extension: {ending} means {likely.value}, which is not wanted")
 
-    def _learned(self, parts: URLParts, host: str, wanted: frozenset[ResourceType], key: int) -> Advice | None:
-        """Return what a certain family advises; None when nothing is certain or an audit is due."""
-        family = self._families.certain(host, parts.path)
-        if family is None:
-            return None
-        if family.type in wanted:
+    def _learned(
+        self, parts: URLParts, host: str, likely: ResourceType | None, wanted: frozenset[ResourceType], key: int
+    ) -> Advice:
+        """Return what the answers to URLs like this one advise: GET, HEAD where it is in doubt, or neither."""
+        ending = extension(parts.path)
+        own, alike = self._families.get(host, _name(parts)), self._families.get(host, f"*.{ending}")
+        share = _GUESSES[None if likely is None else likely in wanted]
+        for family in (alike, own):
+            if family is not None:
+                share = family.unwanted_share(wanted, share)
+        if share < HEAD_FROM:
             return self._get()
+        expected = likely is not None and likely not in wanted
+        certain = _certain(own, alike if ending else None, wanted, as_expected=expected)
+        if certain is None:
+            return self._question(parts, host)
         if key % AUDIT_EVERY == 0:
             self.counts.audits += 1
-            return None
+            return self._question(parts, host)
         self.counts.refused_by_learning += 1
-        ending = f".{family.ending}" if family.ending else "URLs without ending"
-        rule = f"gate=auto: {family.streak} {ending} in a row on {host} were {family.type.value}"
+        bad = certain.seen - certain.wanted(wanted)
+        rule = f"gate=auto: {bad} of {certain.seen} URLs like {certain.name} on {host} were not wanted"
         return Advice(Ask.REFUSE, Reason.TYPE, rule)
 
-    def _question(self, host: str) -> Advice:
-        return self._head() if self.head_usable(host) else self._get()
+    def _question(self, parts: URLParts, host: str) -> Advice:
+        return self._head() if self.head_usable(parts, host) else self._get()
 
     def _head(self) -> Advice:
         self.counts.head += 1
@@ -192,23 +191,39 @@ class Gate:
         self.counts.get += 1
         return _GET
 
-    def _compare(self, host: str, found: ResourceType | None, wanted: frozenset[ResourceType], head: Head) -> None:
+    def _learn(self, parts: URLParts, host: str, found: ResourceType) -> None:
+        for name in (_name(parts), f"*.{extension(parts.path)}"):
+            self._families.change(host, name).learn(found)
+
+    def _compare(
+        self, parts: URLParts, host: str, found: ResourceType | None, wanted: frozenset[ResourceType], head: Head
+    ) -> None:
         """Hold the answer to a HEAD against the GET that succeeded after it."""
         said = known_type(head.status, head.values)
         failed = not is_success(head.status) or parse(head.values).essence is None
         lied = said is not None and found is not None and (said in wanted) is not (found in wanted)
-        if not failed and not lied:
-            return
-        honesty = self._honesty_of(host)
-        honesty.failures += failed
-        honesty.lies += lied
         self.counts.head_failures += failed
         self.counts.head_lies += lied
-        self.counts.hosts_without_head += not honesty.is_usable
+        whole = self._families.change(host, "")
+        before = whole.refuses_heads
+        for family in (whole, self._families.change(host, _name(parts))):
+            family.note_head(failed=failed, lied=lied)
+        self.counts.hosts_without_head += whole.refuses_heads and not before
 
-    def _honesty_of(self, host: str) -> _Honesty:
-        if host not in self._honesty:
-            if len(self._honesty) >= MAX_HOSTS:
-                del self._honesty[next(iter(self._honesty))]
-            self._honesty[host] = _Honesty()
-        return self._honesty[host]
+
+def _name(parts: URLParts) -> str:
+    """Return the name of a URL's own family."""
+    names = parameter_names(parts.query)
+    template = scope_template(parts.path)
+    return f"{template}?{'&'.join(sorted(names))}" if names else template
+
+
+def _certain(
+    own: Family | None, alike: Family | None, wanted: frozenset[ResourceType], *, as_expected: bool
+) -> Family | None:
+    """Return the family that makes an unwanted type certain: its own, or that of its ending, unless its own objects."""
+    if own is not None and own.is_certain(wanted, as_expected=as_expected):
+        return own
+    if alike is not None and alike.is_certain(wanted, as_expected=as_expected) and (own is None or not own.wanted(wanted)):
+        return alike
+    return None

@@ -134,11 +134,21 @@ class Rule:
             return False
         return self.holds or (self.state is State.CLASS and good > 0)
 
-    def observe(self, *, success: bool, counts: bool, good: int, is_new_base: bool, trial: Trial | None) -> State:
+    def observe(
+        self,
+        *,
+        success: bool,
+        counts: bool,
+        good: int,
+        is_new_base: bool,
+        trial: Trial | None,
+        is_confirmed: bool = False,
+    ) -> State:
         """Take in the outcome of one trial and return the state that held before.
 
         *counts*: it is independent enough of earlier ones to move the score; *good*: successes on its base so far,
-        with this one. One counter-example ends ON: from then on each base has to prove it.
+        with this one; *is_confirmed*: the page itself names the other as canonical, which counts as another success,
+        but never for a page that differs. One counter-example ends ON: from then on each base has to prove it.
         """
         before = self.state
         if trial is Trial.AUDIT:
@@ -149,7 +159,7 @@ class Rule:
             self.trials += 1
             self.failures += not success
             self.bases += is_new_base
-            self.score = min(_ACCEPT, self.score + (_SUCCESS if success else _FAILURE))
+            self.score = min(_ACCEPT, self.score + (_SUCCESS * (1 + is_confirmed) if success else _FAILURE))
         self.on_one_base = max(self.on_one_base, good)
         self.state = self._next(success=success)
         return before

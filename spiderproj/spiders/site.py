@@ -117,7 +117,7 @@ class SiteSpider(Spider):
 
     async def _opens(self) -> bool:
         """Wait until the window opens; a crawl that does not wait is ended by the scheduler."""
-        while self.job.waits and (closed := self.job.closed_for()):
+        while self.job.waits and (closed := self.job.closed_for()):  # noqa: ASYNC110 - nobody tells of the clock
             await asyncio.sleep(min(closed, _LOOK_AT_CLOCK))
         return not self.job.closed_for()
 

@@ -6,14 +6,14 @@ itself is ``learning.Rule``.
 
 from __future__ import annotations
 
-import random
 from typing import TYPE_CHECKING, NamedTuple
 
 from spiderproj import learning
 from spiderproj.learning import State
 from spiderproj.models import CrawlURL, Decision, Reason, Verdict
 from spiderproj.store.candidates import ADMITTED, Candidate, Candidates
-from spiderproj.store.rulebook import Class, Rulebook, Standing
+from spiderproj.store.certificate import Certificate
+from spiderproj.store.rulebook import BEFORE_ALL, Class, Rulebook, Standing
 from spiderproj.store.trials import Answer, PageReadings, Trials
 from spiderproj.urls import split, url_key
 
@@ -26,12 +26,8 @@ if TYPE_CHECKING:
     from spiderproj.store.frontier import Frontier
     from spiderproj.store.known import LinkRow
 
-_WANTED = "min(149, max(20, skipped / 20))"
-"""Skips of a rule fetched before the crawl may end: of 20 none wrong means at most 14 % are, of 149 2 %, at 95 %."""
-
 _CLASSES_AT_ONCE = 64
 _MEMBERS_AT_ONCE = 200
-_BEFORE_ALL = -(1 << 63)
 
 
 class Choice(NamedTuple):
@@ -70,13 +66,13 @@ class Learner:
         self._book = Rulebook(database, strict=strict)
         self._candidates = Candidates(self._book, decisions, frontier)
         self._trials = Trials(database, self._book, readings, self._candidates, decisions, strict=strict)
-        self._random = random.Random(seed)  # noqa: S311 - takes samples, hides nothing
+        self._certificate = Certificate(database, self._book, decisions, seed)
         self._passed: dict[int, int] = {}  # rule -> the class that was looked at last
 
     @property
     def has_work(self) -> bool:
         """Whether URLs that were skipped are to be fetched after all, or audited."""
-        return any(count > 0 for count in self._book.waiting.values()) or self._uncertified() is not None
+        return any(count > 0 for count in self._book.waiting.values()) or self._certificate.is_due
 
     @property
     def rules(self) -> list[Rule]:
@@ -113,7 +109,7 @@ class Learner:
                 return True
         if self._frontier.pending > self._frontier.held:
             return False
-        return self._free_any() if self._frontier.held else self._audit_skipped()
+        return self._free_any() if self._frontier.held else self._certificate.audit()
 
     def _decide(self, row: int, url: str, host: int, *, is_new: bool) -> Choice:
         held: Candidate | None = None
@@ -154,13 +150,13 @@ class Learner:
     def _advance(self, rule: Rule) -> bool:
         """Go through the classes of a rule that have held members, a few at a time, round and round."""
         has_moved = False
-        after = start = self._passed.get(rule.id, _BEFORE_ALL)
+        after = start = self._passed.get(rule.id, BEFORE_ALL)
         for _ in range(_CLASSES_AT_ONCE):
             name = self._book.next_class(rule.id, Standing.HELD, after)
             if name is None:
-                if _BEFORE_ALL in (after, start):
+                if BEFORE_ALL in (after, start):
                     break
-                after = start = _BEFORE_ALL
+                after = start = BEFORE_ALL
                 continue
             after = name
             has_moved = self._advance_class(rule, name) or has_moved
@@ -221,35 +217,6 @@ class Learner:
         row = self._book.members(rule, Standing.HELD, limit=1)[0]
         self._book.dismiss(row)
         self._frontier.free(row)
-        return True
-
-    def _uncertified(self) -> tuple[int, int] | None:
-        """Return a rule whose skips have to be audited before the crawl may end, and how many of them."""
-        query = (
-            f"SELECT id, {_WANTED} - certified FROM rules"  # noqa: S608 - our own expression
-            f" WHERE skipped > 0 AND certified < {_WANTED} AND pin IS NULL LIMIT 1"
-        )
-        row: tuple[int, int] | None = self._db.execute(query).fetchone()
-        return row
-
-    def _audit_skipped(self) -> bool:
-        """Fetch some skips of a rule, chosen at random."""
-        found = self._uncertified()
-        if found is None:
-            return False
-        rule = self._book.rule(found[0])
-        for _ in range(found[1]):
-            after = self._random.randint(_BEFORE_ALL, -_BEFORE_ALL - 1)
-            name = self._book.next_class(rule.id, Standing.SKIPPED, after)
-            if name is None:
-                name = self._book.next_class(rule.id, Standing.SKIPPED, _BEFORE_ALL)
-            if name is None:
-                break
-            row = self._random.choice(self._book.members(rule.id, Standing.SKIPPED, name, _MEMBERS_AT_ONCE))
-            self._book.enlist(row, rule.id, name, Standing.AUDIT)
-            rule.skipped -= 1
-            self._decisions.requeue("id = ?", (row,))
-        self._book.save(rule)
         return True
 
     def _has_representative(self, known: Class) -> bool:

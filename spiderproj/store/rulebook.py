@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 HOST = "*"
 """The template of rules that hold for a whole host."""
 
+BEFORE_ALL = -(1 << 63)
+"""Less than the name of any class."""
+
 MAX_RULES = 32
 """Most rules of one template: a site with more is not understood by them."""
 

@@ -113,6 +113,34 @@ CREATE TABLE IF NOT EXISTS novelties (
     digest INTEGER PRIMARY KEY,
     url INTEGER REFERENCES urls (id)
 );
+
+CREATE TABLE IF NOT EXISTS changes (
+    visit INTEGER NOT NULL,
+    url INTEGER NOT NULL REFERENCES urls (id),
+    what TEXT NOT NULL,
+    fetch INTEGER REFERENCES fetches (id),
+    before INTEGER REFERENCES fetches (id),
+    main INTEGER,
+    main_before INTEGER,
+    digest BLOB,
+    digest_before BLOB,
+    other INTEGER REFERENCES urls (id),
+    added INTEGER NOT NULL,
+    removed INTEGER NOT NULL,
+    samples TEXT NOT NULL,
+    PRIMARY KEY (visit, url)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS changes_main ON changes (main, visit);
+
+CREATE TABLE IF NOT EXISTS replaced (
+    id INTEGER PRIMARY KEY,
+    url INTEGER NOT NULL UNIQUE REFERENCES urls (id),
+    content INTEGER NOT NULL,
+    path TEXT NOT NULL,
+    links INTEGER NOT NULL,
+    page_links TEXT,
+    body BLOB
+);
 """
 
 UPGRADES = {1: _RENDERINGS, 2: _CAPTURES + _LEARNING}

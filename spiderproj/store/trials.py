@@ -44,6 +44,7 @@ class _Page(NamedTuple):
     row: int
     url: str
     answer: Answer
+    canonical: str | None = None  # what it says its own URL should be (RFC 6596)
 
 
 class PageReadings(Protocol):
@@ -98,7 +99,8 @@ class Trials:
         if answer is None:
             self._judge_waiting(member)
             return
-        page, parts = _Page(url.id, url.url, answer), split(url.url)
+        canonical = next((link.target for link, _ in rows if link.rel == "canonical" and link.problem is None), None)
+        page, parts = _Page(url.id, url.url, answer, canonical), split(url.url)
         candidates = list(self._candidates.of(parts, host, is_new=False))
         before = self._readings.kept(url.id)
         self._readings.keep(url.id, None)
@@ -147,13 +149,18 @@ class Trials:
             self._book.enlist(page.row, rule.id, name, Standing.JUDGED)
             self._calibrate(rule, known.url, template)
             return
-        self._conclude(candidate, known, success=is_closed and is_same, trial=trial)
+        says_so = page.canonical == other.url
+        self._conclude(candidate, known, success=is_closed and is_same, trial=trial, is_confirmed=says_so)
 
-    def _conclude(self, candidate: Candidate, known: Class, *, success: bool, trial: Trial | None) -> None:
+    def _conclude(
+        self, candidate: Candidate, known: Class, *, success: bool, trial: Trial | None, is_confirmed: bool = False
+    ) -> None:
         rule, name, _ = candidate
         tried, good = known.good + known.bad, known.good + success
         counts = tried < self.trials_a_base(rule)
-        before = rule.observe(success=success, counts=counts, good=good, is_new_base=tried == 0, trial=trial)
+        before = rule.observe(
+            success=success, counts=counts, good=good, is_new_base=tried == 0, trial=trial, is_confirmed=is_confirmed
+        )
         self._book.keep_class(rule.id, name, known._replace(good=good, bad=known.bad + (not success)))
         if before is not rule.state and rule.state is not State.ON:
             rule.skipped -= self._book.recall(rule.id)
