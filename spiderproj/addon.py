@@ -18,6 +18,7 @@ _COMPONENTS: dict[str, dict[str, int]] = {
     },
     "ITEM_PIPELINES": {
         "spiderproj.pipelines.digest.DigestPipeline": 100,
+        "spiderproj.pipelines.compare.ComparePipeline": 150,
         "spiderproj.pipelines.files.FilesPipeline": 200,
         "spiderproj.pipelines.ledger.LedgerPipeline": 300,
     },

@@ -40,6 +40,7 @@ USER_AGENT = "spiderproj/0.1"
 WARN_ON_GENERATOR_RETURN_VALUE = False  # inspects the callback's source for every response
 
 # Ours.
+SPIDERPROJ_ACCEPT_CHANGES = False  # believe what a revisit would hold back: logins, one page everywhere, collapses
 SPIDERPROJ_ALLOWED_NETWORKS = ""  # networks besides the public ones that may be dialled, e.g. "10.0.0.0/8,fd00::/8"
 SPIDERPROJ_CHROMIUM = "/usr/bin/chromium"  # the browser that pages are drawn in (render)
 SPIDERPROJ_COMMIT_INTERVAL = 0.2  # seconds between commits of the store

@@ -15,8 +15,10 @@ from spiderproj.files import json_line
 from spiderproj.files.failures import failure
 from spiderproj.models import Reason
 from spiderproj.store import Database
+from spiderproj.store.changed import Changed
 from spiderproj.store.lines import stored_lines
 from spiderproj.store.targets import Targets
+from spiderproj.store.visits import current_visit
 
 _STORED = "SELECT u.url, p.links FROM page_links AS p JOIN urls AS u ON u.id = p.source ORDER BY p.source"
 _PAGES = """
@@ -45,6 +47,8 @@ class Limit(NamedTuple):
 def write_all(database: Database, out: Path, *, limit: Limit | None = None) -> int:
     """Write ``links.jsonl``, ``pages.jsonl`` and ``refused.jsonl``; each replaces the old one when it is whole.
 
+    After a revisit ``changes.jsonl`` too.
+
     *limit* is what ended the crawl, when it was a limit of the user's: what is still queued and was never fetched is
     then refused by it for this run. Returns how many seeds pages link to.
     """
@@ -54,6 +58,8 @@ def write_all(database: Database, out: Path, *, limit: Limit | None = None) -> i
         write_whole(out / "links.jsonl", _links(database, unlinked))
         write_whole(out / "pages.jsonl", map(json_line, _rows(database, _PAGES)))
         write_whole(out / "refused.jsonl", map(json_line, _refused(database, limit)))
+        if current_visit(database) is not None:
+            write_whole(out / "changes.jsonl", map(json_line, Changed(database).lines()))
     return len(seeds) - len(unlinked)
 
 

@@ -9,6 +9,7 @@ from spiderproj.models import CrawlURL, Decision, Link, ResourceType
 
 if TYPE_CHECKING:
     from spiderproj.files import Spool
+    from spiderproj.store.changes import Comparison
 
 
 @dataclass(slots=True, kw_only=True)
@@ -52,6 +53,7 @@ class Capture:
     path: str | None = None
     duplicate_of: str | None = None
     rendering: Rendering | None = None
+    comparison: Comparison | None = None  # with what was stored, on a revisit
 
     @property
     def size(self) -> int:

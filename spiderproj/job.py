@@ -26,12 +26,14 @@ from spiderproj.gate import Gate, GateMode
 from spiderproj.levels import Home, home_of, homes_of
 from spiderproj.login import read_login
 from spiderproj.models import CrawlURL, ResourceType
-from spiderproj.store import Decisions, Folder, Frontier, Learner, Ledger
-from spiderproj.store.learner import forget_members
-from spiderproj.store.quarantine import Quarantine, release_all
+from spiderproj.store import Decisions, Folder, Frontier, Ledger
+from spiderproj.store.changed import pair_moves
+from spiderproj.store.changes import Changes
+from spiderproj.store.gate_families import load_gate, save_gate
+from spiderproj.store.holders import build_learner, build_quarantine
 from spiderproj.store.readings import Readings
 from spiderproj.store.renderings import Renderings
-from spiderproj.traps import content_digest
+from spiderproj.store.visits import begin_visit, current_visit
 from spiderproj.urls import split
 
 if TYPE_CHECKING:
@@ -44,9 +46,6 @@ if TYPE_CHECKING:
 
 _READ_WHOLE = frozenset({ResourceType.HTML, ResourceType.STYLE, ResourceType.IMAGE})
 """Types whose links are read, so that they are kept in memory (up to DOWNLOAD_MAXSIZE)."""
-
-_AUDIT_EVERY = 50
-"""One in so many URLs that a learned rule would skip is fetched all the same."""
 
 
 class Job:
@@ -86,22 +85,22 @@ class Job:
 
     def _open(self) -> None:
         self.database, self.files, self.lines = self.folder.database, self.folder.files, self.folder.lines
-        self.gate = Gate(GateMode(self.options.gate))
         self.counts: Counter[str] = Counter()  # requests by method and connections, over all runs
         self.run_pages = self.run_ended = 0
         self.folder.recover()
         failpoint("open.recovered")
         with self.database.reading():
             self._begin()
+        self.gate = Gate(GateMode(self.options.gate), load_gate(self.database))
         self.frontier = Frontier(self.database, worker=f"{os.getpid()}")
         self.lease = self.frontier.lease  # a survey puts its own choice in between
         self._rank = order.key_function(self.options.order, self.scope.homes)
         self.decisions = Decisions(self.database, self.frontier, self.scope.judge, self.rank)
         self.renderings = Renderings(self.database)
-        self.learner = self.decisions.learner = self._build_learner()
-        self.quarantine = self._build_quarantine()
-        self.holders = [holder for holder in (self.learner, self.quarantine) if holder is not None]
+        self._build_holders()
         self.ledger = Ledger(self.database, self.decisions)
+        visit = current_visit(self.database)
+        self.changes = None if visit is None else Changes(self.database, self.folder, self.decisions, visit)
         self.seeds_new = [seed for seed in self.options.seeds if self._add_seed(seed)]
         if self.state == "revisit":
             self.ledger.requeue(everything=True)
@@ -113,26 +112,12 @@ class Job:
         self.commit()
         self.folder.check_room()
 
-    def _build_learner(self) -> Learner | None:
-        """Return what learns which URLs are the same page, None when nothing is to be learned."""
-        unique = self.options.unique
-        if unique not in (arguments.Unique.STRICT, arguments.Unique.LEARN):
-            forget_members(self.database, self.decisions, self.frontier)
-            return None
-        strict = unique is arguments.Unique.STRICT
-        readings = Readings(self.database, self.folder, self.renderings)
-        return Learner(self.database, self.frontier, self.decisions, readings, strict=strict, audit_every=_AUDIT_EVERY)
-
-    def _build_quarantine(self) -> Quarantine | None:
-        """Return what sets aside URLs of families that bring nothing new, None when all are to be fetched."""
-        if self._looks_for_traps:
-            return Quarantine(self.database, self.decisions, self.frontier, self._stored_content, steady.now)
-        release_all(self.database, self.decisions)
-        return None
-
-    def _stored_content(self, row: int) -> int:
-        reading = Readings(self.database, self.folder, self.renderings).stored(row)
-        return 0 if reading is None else content_digest(reading)
+    def _build_holders(self) -> None:
+        """Make what holds back URLs, or sets them aside, and let back in what nothing holds any more."""
+        shared = (self.database, self.frontier, self.decisions, Readings(self.database, self.folder, self.renderings))
+        self.learner = self.decisions.learner = build_learner(self.options.unique, *shared)
+        self.quarantine = build_quarantine(*shared, is_wanted=self._looks_for_traps)
+        self.holders = [holder for holder in (self.learner, self.quarantine) if holder is not None]
 
     def _begin(self) -> None:
         """Find out whether this is a new crawl, and take up what an earlier run has learned."""
@@ -142,6 +127,8 @@ class Job:
         self.scope.homes[:] = homes_of(self.options.seeds, moved)
         before = meta("state")
         self.state = "new" if before is None else "revisit" if before == "finished" else "resumed"
+        if self.state == "revisit":
+            begin_visit(self.database)
         self.changed_arguments: list[str] = []
         draws = self.options.render is not arguments.Render.NEVER
         drew = True
@@ -218,6 +205,7 @@ class Job:
         self._keep_counts()
         for holder in self.holders:
             holder.flush()
+        save_gate(self.database, self.gate.changed())
         self.folder.commit()
 
     def seal(self) -> None:
@@ -228,6 +216,7 @@ class Job:
         if self.failure is not None:
             self.folder.recover()
         self._keep_counts()
+        pair_moves(self.database)
         self.folder.seal()
         self.is_sealed = True
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,7 +12,6 @@ from spiderproj.gate import (
     AUDIT_EVERY,
     Advice,
     Ask,
-    Family,
     Gate,
     GateMode,
     Head,
@@ -19,11 +20,15 @@ from spiderproj.gate import (
     judge_head,
     stop_at_headers,
 )
-from spiderproj.gate import policy as gate_module
-from spiderproj.gate.families import CERTAIN_AFTER, Families
+from spiderproj.gate.families import BAD_HEADS_ALLOWED, CERTAIN_AFTER, CERTAIN_ALONE, Families
 from spiderproj.gate.headers import SMALL_BODY
 from spiderproj.models import Reason, ResourceType
+from spiderproj.store import Database
+from spiderproj.store.gate_families import load_gate, save_gate
 from spiderproj.urls import URLParts, split
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 HTML = frozenset({ResourceType.HTML})
 IMAGE = frozenset({ResourceType.IMAGE})
@@ -156,12 +161,13 @@ def test_learns_to_refuse() -> None:
     certain = taught(CERTAIN_AFTER).before(DOUBTFUL, HOST, None, HTML, 1)
 
     assert Ask.HEAD is nearly.ask
-    assert (Ask.REFUSE, Reason.TYPE, f"gate=auto: {CERTAIN_AFTER} .png in a row on {HOST} were image") == certain
+    rule = f"gate=auto: {CERTAIN_AFTER} of {CERTAIN_AFTER} URLs like /wiki/{{s}}.png on {HOST} were not wanted"
+    assert (Ask.REFUSE, Reason.TYPE, rule) == certain
 
 
 def test_learns_to_get() -> None:
     """A family of a wanted type is fetched without HEAD, though its ending says otherwise."""
-    gate = taught(CERTAIN_AFTER, ["text/html"])
+    gate = taught(2 * CERTAIN_AFTER, ["text/html"])
 
     assert Ask.GET is gate.before(DOUBTFUL, HOST, None, HTML, 1).ask
 
@@ -175,13 +181,25 @@ def test_learning_is_by_host_ending_and_wanted_types() -> None:
     assert Ask.GET is gate.before(DOUBTFUL, HOST, None, IMAGE, 1).ask
 
 
-def test_likely_pages_are_never_refused_by_learning() -> None:
-    """Pages without ending are asked for however many of them were pictures."""
+def test_pages_are_refused_by_their_own_family_alone() -> None:
+    """Pictures without an ending teach of what looks like them, after more of them, and not of other such URLs."""
     gate = Gate("auto")
-    for _ in range(10 * CERTAIN_AFTER):
-        gate.on_get(parts_of("/image/3"), HOST, ResourceType.IMAGE, HTML)
+    asked = []
+    for number in range(CERTAIN_ALONE + 1):
+        asked.append(gate.before(parts_of(f"/image/{number}"), HOST, None, HTML, 1).ask)
+        gate.on_get(parts_of(f"/image/{number}"), HOST, ResourceType.IMAGE, HTML)
 
-    assert Ask.GET is gate.before(parts_of("/about"), HOST, None, HTML, 1).ask
+    assert asked == [Ask.GET] + [Ask.HEAD] * (CERTAIN_ALONE - 1) + [Ask.REFUSE]
+    assert Ask.HEAD is gate.before(parts_of("/about/us"), HOST, None, HTML, 1).ask
+
+
+def test_a_single_file_among_pages_costs_no_head() -> None:
+    """Pages are fetched at once though one of their kind was a file."""
+    gate = Gate("auto")
+    for number in range(100):
+        gate.on_get(parts_of(f"/{number}"), HOST, ResourceType.IMAGE if number == 50 else ResourceType.HTML, HTML)
+
+    assert Ask.GET is gate.before(parts_of("/101"), HOST, None, HTML, 1).ask
 
 
 def test_gets_teach_too() -> None:
@@ -206,16 +224,16 @@ def test_what_decides_nothing_teaches_nothing(head: Head) -> None:
 
 
 def test_a_contrary_answer_doubles_the_proof() -> None:
-    """One answer of another type ends the certainty, and twice as many equal ones are asked for after it."""
+    """One wanted answer ends the certainty, and twice as many others are asked for after it."""
     gate = taught(CERTAIN_AFTER)
     gate.on_get(DOUBTFUL, HOST, ResourceType.HTML, HTML)
 
     asked = []
-    for _ in range(3 * CERTAIN_AFTER):
+    for _ in range(2 * CERTAIN_AFTER):
         gate.on_head(DOUBTFUL, HOST, Head(200, ["image/png"]))
         asked.append(gate.before(DOUBTFUL, HOST, None, HTML, 1).ask)
 
-    assert asked == [Ask.HEAD] * (3 * CERTAIN_AFTER - 1) + [Ask.REFUSE]
+    assert asked == [Ask.HEAD] * (2 * CERTAIN_AFTER - 1) + [Ask.REFUSE]
 
 
 def test_audits() -> None:
@@ -232,18 +250,33 @@ def test_rows_carry_over() -> None:
     before = taught(CERTAIN_AFTER)
     after = Gate("auto", before.rows())
 
-    assert [Family(HOST, "png", ResourceType.IMAGE, CERTAIN_AFTER, 0)] == before.rows() == after.rows()
+    assert {(row.host, row.name, row.seen) for row in after.rows()} == {
+        (HOST, "/wiki/{s}.png", CERTAIN_AFTER),
+        (HOST, "*.png", CERTAIN_AFTER),
+    }
     assert Ask.REFUSE is after.before(DOUBTFUL, HOST, None, HTML, 1).ask
 
 
+def test_rows_are_stored(tmp_path: Path) -> None:
+    """What has changed is written, once, and comes back from the store as it was."""
+    gate = taught(CERTAIN_AFTER)
+    gate.on_get(DOUBTFUL, HOST, ResourceType.HTML, HTML, Head(405))
+    with Database(tmp_path / "crawl.db") as database:
+        save_gate(database, gate.changed())
+        assert sorted(load_gate(database), key=str) == sorted(gate.rows(), key=str)
+        assert gate.changed() == []
+
+
 def test_families_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A host that invents endings pushes out the oldest families, not the memory's limit."""
+    """A host that invents paths pushes out the oldest families, not the memory's limit."""
     monkeypatch.setattr(families, "MAX_FAMILIES", 3)
     known = Families()
-    for ending in "abcde":
-        known.learn(HOST, f"/x.{ending}", ResourceType.DATA)
+    for name in "abcde":
+        known.change(HOST, name).learn(ResourceType.DATA)
+    known.change(HOST, "c")
+    known.change(HOST, "f")
 
-    assert [row.ending for row in known.rows()] == ["c", "d", "e"]
+    assert [row.name for row in known.rows()] == ["e", "c", "f"]
 
 
 FAILURES = [
@@ -260,18 +293,31 @@ FAILURES = [
 
 @pytest.mark.parametrize("head", FAILURES)
 def test_head_is_given_up_where_it_fails(head: Head) -> None:
-    """Three HEADs in a row of no use where GET succeeds end HEAD for that host; GET takes its place."""
+    """Three HEADs in a row of no use where GET succeeds end HEAD for that family; GET takes its place."""
     gate = Gate("auto")
     usable = []
     for _ in range(3):
         gate.on_head(DOUBTFUL, HOST, head)
         gate.on_get(DOUBTFUL, HOST, ResourceType.HTML, HTML, head)
-        usable.append(gate.head_usable(HOST))
+        usable.append(gate.head_usable(DOUBTFUL, HOST))
 
     assert usable == [True, True, False]
-    assert gate.head_usable("example.net")
+    assert gate.head_usable(DOUBTFUL, "example.net")
+    assert gate.head_usable(parts_of("/a.zip"), HOST)
     assert Ask.GET is gate.before(DOUBTFUL, HOST, None, HTML, 1).ask
-    assert (gate.counts.head_failures, gate.counts.hosts_without_head) == (3, 1)
+    assert (gate.counts.head_failures, gate.counts.hosts_without_head) == (3, 0)
+
+
+def test_head_is_given_up_on_a_host() -> None:
+    """Where most HEADs of a host are bad, and many are, no other of its families is tried."""
+    gate = Gate("auto")
+    for number in range(BAD_HEADS_ALLOWED):
+        parts = parts_of(f"/{'abcdefghij'[number // 2]}/a.zip")
+        assert gate.head_usable(parts, HOST)
+        gate.on_get(parts, HOST, ResourceType.ARCHIVE, HTML, Head(405))
+
+    assert not gate.head_usable(parts_of("/another/a.zip"), HOST)
+    assert gate.counts.hosts_without_head == 1
 
 
 def test_a_good_head_forgives_failures() -> None:
@@ -281,22 +327,20 @@ def test_a_good_head_forgives_failures() -> None:
         gate.on_head(DOUBTFUL, HOST, head)
         gate.on_get(DOUBTFUL, HOST, ResourceType.HTML, HTML, head)
 
-    assert gate.head_usable(HOST)
+    assert gate.head_usable(DOUBTFUL, HOST)
 
 
 def test_head_is_given_up_where_it_lies() -> None:
-    """Two HEADs with a type that would have decided otherwise than GET's end HEAD for that host."""
+    """Two HEADs with a type that would have decided otherwise than GET's end HEAD for that family."""
     gate = Gate("auto")
-    lie = Head(200, ["text/plain"])
-    gate.on_get(DOUBTFUL, HOST, ResourceType.HTML, HTML, lie)
+    usable = []
+    for _ in range(2):
+        gate.on_head(DOUBTFUL, HOST, Head(200, ["text/html"]))
+        gate.on_get(DOUBTFUL, HOST, ResourceType.IMAGE, HTML, Head(200, ["text/html"]))
+        usable.append(gate.head_usable(DOUBTFUL, HOST))
 
-    assert gate.head_usable(HOST)
-
-    gate.on_head(DOUBTFUL, HOST, Head(200, ["text/html"]))
-    gate.on_get(DOUBTFUL, HOST, ResourceType.IMAGE, HTML, Head(200, ["text/html"]))
-
-    assert not gate.head_usable(HOST)
-    assert (gate.counts.head_lies, gate.counts.hosts_without_head) == (2, 1)
+    assert usable == [True, False]
+    assert gate.counts.head_lies == 2
 
 
 def test_a_difference_that_decides_nothing_is_no_lie() -> None:
@@ -305,7 +349,7 @@ def test_a_difference_that_decides_nothing_is_no_lie() -> None:
     for found in (ResourceType.ARCHIVE, ResourceType.DOCUMENT, None) * 3:
         gate.on_get(DOUBTFUL, HOST, found, HTML, Head(200, ["image/png"]))
 
-    assert gate.head_usable(HOST)
+    assert gate.head_usable(DOUBTFUL, HOST)
 
 
 def test_mode_head_asks_even_where_it_fails() -> None:
@@ -314,19 +358,8 @@ def test_mode_head_asks_even_where_it_fails() -> None:
     for _ in range(5):
         gate.on_get(DOUBTFUL, HOST, ResourceType.HTML, HTML, Head(405))
 
-    assert not gate.head_usable(HOST)
+    assert not gate.head_usable(DOUBTFUL, HOST)
     assert Ask.HEAD is gate.before(DOUBTFUL, HOST, None, HTML, 1).ask
-
-
-def test_hosts_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only so many hosts whose HEAD is bad are remembered, the latest."""
-    monkeypatch.setattr(gate_module, "MAX_HOSTS", 2)
-    gate = Gate("auto")
-    for host in ("a", "b", "c"):
-        for _ in range(3):
-            gate.on_get(DOUBTFUL, host, ResourceType.HTML, HTML, Head(405))
-
-    assert [gate.head_usable(host) for host in ("a", "b", "c")] == [True, False, False]
 
 
 def test_counts() -> None:
@@ -353,4 +386,4 @@ def test_a_mixed_family_is_always_asked(answers: list[bool], key: int, mode: Gat
     for wanted in [*answers, True]:
         gate.on_get(DOUBTFUL, HOST, ResourceType.HTML if wanted else ResourceType.IMAGE, HTML)
 
-    assert "in a row" not in gate.before(DOUBTFUL, HOST, None, HTML, key).rule
+    assert "URLs like" not in gate.before(DOUBTFUL, HOST, None, HTML, key).rule

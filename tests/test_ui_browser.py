@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from html import escape
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from tests.answers import RouteSpec
 
+HOSTILE = "<img id=mark src=x onerror=\"document.title = 'it ran'\">"
 NAMES = [
     "Install",
     "Configure",
@@ -53,7 +55,8 @@ SCRIPT = (
 ROUTES = [
     document("/docs/", "Manual", link(*CHAPTERS, "/docs/api/", "/docs/manual.pdf", "/gone", "/closed/a") + SCRIPT),
     *(document(path, path[6:-5].title(), link("/docs/", f"{path}.pdf", "/gone") + SCRIPT) for path in CHAPTERS),
-    document("/docs/api/", "API reference", link(*CLASSES)),
+    document("/docs/api/", "API reference", link(*CLASSES, "/docs/hostile.html")),
+    document("/docs/hostile.html", escape(HOSTILE), ""),
     *(document(path, f"Class {number}", link("/docs/api/")) for number, path in enumerate(CLASSES)),
     text("/docs/manual.pdf", "%PDF-1.4", "application/pdf"),
     text("/robots.txt", "User-agent: *\nDisallow: /closed/\n"),
@@ -129,7 +132,12 @@ def choose_and_run(person: Person, site: Site) -> str:
     page = person.page
     person.look("home")
     page.get_by_label("Where to begin").fill(f"{site.base}/docs/")
-    page.get_by_role("button", name="Choose and crawl").click()
+    page.get_by_role("button", name="Look first").click()
+    page.get_by_role("heading", name="What each choice would take").wait_for()
+    page.wait_for_selector(".urls tbody tr")
+    person.look("look-surveyed")
+    page.get_by_role("link", name="Choose", exact=True).click()
+    page.wait_for_selector(".outcome .big strong")
     cell = page.get_by_role("button", name="image at level page")
     cell.click()
     assert cell.get_attribute("aria-pressed") == "true"
@@ -158,6 +166,8 @@ def open_and_ask(person: Person, name: str) -> None:
     """Open a stored page, whose script does not run; ask why a file was refused; fetch it after all."""
     page = person.page
     person.go(f"{name}/result")
+    assert page.get_by_role("link", name=HOSTILE).is_visible()  # as text
+    assert page.locator("#mark").count() == 0
     with page.expect_popup() as opened:
         page.get_by_role("link", name="Install", exact=True).click()
     stored = opened.value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import pytest_twisted
@@ -64,7 +64,7 @@ async def test_a_closed_window(tmp_path: Path, site: MakeSite, monkeypatch: pyte
     """Outside its window a crawl asks for nothing, not even robots.txt and sitemaps, and ends where it is told to."""
     where = site([page("/", link("/a")), page("/a")])
     monkeypatch.setattr(windows, "second_of_day", lambda: 12 * HOUR)
-    arguments = {"window": "22:00-06:00", "window_end": "stop", "sitemap": "on"}
+    arguments: dict[str, Any] = {"window": "22:00-06:00", "window_end": "stop", "sitemap": "on"}
     done = await crawl(f"{where.base}/", tmp_path / "out", **arguments)
     assert (done.status, done.summary["state"], done.summary["reason"]) == (0, "waiting", "window")
     assert (done.summary["limited_by"], done.summary["pending"]) == ("window", 1)

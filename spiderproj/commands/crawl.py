@@ -113,8 +113,14 @@ def _shown(summary: dict[str, Any]) -> str:
         f"{summary['bytes']:,} bytes, {summary['duplicates']:,} duplicates in {summary['seconds']:.1f} s\n"
         f"Total number of links: {summary['links_total']:,}\n"
         f"refused: {refused}\nerrors: {errors}\nstill pending: {summary['pending']:,}"
-        f"{_shown_references(summary.get('references'))}"
+        f"{_shown_changes(summary['changes'])}{_shown_references(summary.get('references'))}"
     )
+
+
+def _shown_changes(changes: dict[str, int]) -> str:
+    """Return what a revisit found, "" for the first crawl."""
+    found = ", ".join(f"{count:,} {what}" for what, count in changes.items() if count)
+    return f"\nsince the last visit: {found}" if found else ""
 
 
 def _shown_references(references: dict[str, Any] | None) -> str:

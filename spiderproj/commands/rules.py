@@ -12,7 +12,7 @@ from spiderproj.display import one_line
 from spiderproj.errors import ArgumentError
 from spiderproj.files import Lock, json_line
 from spiderproj.files.failures import failure
-from spiderproj.learning import Pin, Rule, State
+from spiderproj.learning import Pin, Rule
 from spiderproj.store import Database
 from spiderproj.store.rulebook import Rulebook
 from spiderproj.stored import folder_of, opened, say, status_of
@@ -22,13 +22,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _ACTIONS = ("pin", "forbid", "drop", "release")
-_STATES = {
-    State.LEARN: "on trial",
-    State.ON: "holds",
-    State.CLASS: "holds where it is proved",
-    State.OFF: "does not hold",
-}
-_PINS = {Pin.KEEP: "pinned", Pin.FORBID: "forbidden"}
 _LENGTH = 300  # characters of a template or host
 
 
@@ -105,16 +98,15 @@ def _change(folder: Path, action: str, number: int) -> None:
 def _as_text(rules: list[Rule], hosts: dict[int, str]) -> str:
     if not rules:
         return "no rules: the crawl had unique=off or unique=exact, or no URL that differs in what may not matter\n"
-    return "".join(_line(rule, hosts) for rule in rules if rule.trials or rule.skipped or rule.pin)
+    return "".join(_line(rule, hosts) for rule in rules if rule.has_evidence)
 
 
 def _line(rule: Rule, hosts: dict[int, str]) -> str:
-    where = one_line(f"{hosts.get(rule.host, '')}{'' if rule.template == '*' else rule.template}", _LENGTH)
-    state = _PINS[rule.pin] if rule.pin else _STATES[rule.state]
+    where = one_line(f"{hosts.get(rule.host, '')}{rule.where}", _LENGTH)
     said = f"{rule.trials - rule.failures} of {rule.trials} trials on {rule.bases} pages the same"
     wrong = f"{rule.audits} audits, {rule.audit_failures} wrong"
     what = one_line(str(rule.rewrite), _LENGTH)
-    return f"{rule.id}  {where}  {what}  {state}: {said}; {rule.skipped} skipped, {wrong}\n"
+    return f"{rule.id}  {where}  {what}  {rule.standing}: {said}; {rule.skipped} skipped, {wrong}\n"
 
 
 def _as_json(rule: Rule, hosts: dict[int, str]) -> dict[str, object]:

@@ -179,6 +179,7 @@ class Inquiry:
         """Return what the rules with a request say that do not decide, and of what."""
         found = {
             Rule.UNIQUE: (Answer.PASSES, "no page is known to be the same"),
+            Rule.NOVELTY: (Answer.PASSES, "its family goes on bringing something new"),
             Rule.ROBOTS: self._robots(row.url),
             Rule.HEAD: (Answer.PASSES, "nothing told of an unwanted type"),
             Rule.LIMITS: (Answer.PASSES, "none had ended the crawl"),

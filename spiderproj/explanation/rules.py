@@ -34,6 +34,7 @@ class Rule(StrEnum):
     TYPE = "type"
     # What is asked of a URL that all these let in, some of it when its turn has come:
     UNIQUE = "unique"
+    NOVELTY = "novelty"
     ROBOTS = "robots.txt"
     HEAD = "gate"
     FETCH = "fetch"
@@ -42,8 +43,8 @@ class Rule(StrEnum):
     LIMITS = "limits"
 
 
-OF_LINK = tuple(rule for rule in Rule if rule not in {Rule.UNIQUE, Rule.ROBOTS, Rule.HEAD, Rule.FETCH, Rule.ANSWER, Rule.SIZE,
-                                                      Rule.LIMITS})  # fmt: skip
+OF_LINK = tuple(rule for rule in Rule if rule not in {Rule.UNIQUE, Rule.NOVELTY, Rule.ROBOTS, Rule.HEAD, Rule.FETCH,
+                                                      Rule.ANSWER, Rule.SIZE, Rule.LIMITS})  # fmt: skip
 """The rules that ``Scope.judge`` asks."""
 
 OF_ANSWER = tuple(rule for rule in Rule if rule not in OF_LINK)
@@ -65,6 +66,7 @@ _BY_REASON = {
 }
 _WITH_REQUEST = {
     Reason.LEARNED: Rule.UNIQUE,
+    Reason.TRAP: Rule.NOVELTY,
     Reason.ROBOTS: Rule.ROBOTS,
     Reason.TYPE: Rule.HEAD,
     Reason.FILTER: Rule.SIZE,

@@ -158,6 +158,7 @@ class Summary:
             ("refused", found.refused),
             ("errors", found.errors),
             ("unrendered", found.unrendered),
+            ("changes", found.changes),
             ("requests", _by_method(self._job.counts)),
             ("gate", asdict(self._job.gate.counts)),
         ):

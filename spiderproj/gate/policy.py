@@ -14,17 +14,17 @@ from enum import Enum, StrEnum
 from typing import NamedTuple
 
 from spiderproj.gate.families import Families, Family
-from spiderproj.gate.headers import Head, is_plain_text, is_success, known_type
+from spiderproj.gate.headers import Head, HeadAnswer, is_plain_text, judge_head, known_type
 from spiderproj.learning import parameter_names, scope_template
-from spiderproj.mediatype import extension, parse, predict
+from spiderproj.mediatype import extension, predict
 from spiderproj.models import Reason, ResourceType
 from spiderproj.urls import URLParts
 
 AUDIT_EVERY = 50
 """One in so many URLs that learning would refuse is asked for all the same: it must be able to notice its errors."""
 
-HEAD_FROM = 0.02
-"""The share of unwanted types from which a HEAD is worth its turn: it is a hundredth of what a wrong GET brings."""
+HEAD_FROM = 0.03
+"""The share of unwanted types from which a HEAD is worth its turn; a single file among forty pages is not."""
 
 _GUESSES = {True: 0.01, False: 0.9, None: 0.5}
 """The share that is unwanted among URLs whose ending means a wanted type, another, or nothing."""
@@ -200,8 +200,8 @@ class Gate:
     ) -> None:
         """Hold the answer to a HEAD against the GET that succeeded after it."""
         said = known_type(head.status, head.values)
-        failed = not is_success(head.status) or parse(head.values).essence is None
-        lied = said is not None and found is not None and (said in wanted) is not (found in wanted)
+        failed = judge_head(head, wanted) is HeadAnswer.UNKNOWN
+        lied = not failed and found is not None and (said in wanted) is not (found in wanted)
         self.counts.head_failures += failed
         self.counts.head_lies += lied
         whole = self._families.change(host, "")
@@ -224,6 +224,5 @@ def _certain(
     """Return the family that makes an unwanted type certain: its own, or that of its ending, unless its own objects."""
     if own is not None and own.is_certain(wanted, as_expected=as_expected):
         return own
-    if alike is not None and alike.is_certain(wanted, as_expected=as_expected) and (own is None or not own.wanted(wanted)):
-        return alike
-    return None
+    objects = own is not None and own.wanted(wanted) > 0
+    return alike if alike is not None and not objects and alike.is_certain(wanted, as_expected=as_expected) else None

@@ -33,6 +33,8 @@ class Kind(StrEnum):
     """What a rewrite does."""
 
     QUERY = "parameters"  # drops a group of parameters
+    EMPTY = "empty"  # drops parameters without a value: ?a=1&b= is ?a=1
+    ORDER = "order"  # ?b=1&a=2 is ?a=2&b=1
     SESSION = "session"  # drops ;jsessionid=... and /(S(...))
     INDEX = "index"  # /a/index.html is /a/
     SLASH = "slash"  # /a is /a/
@@ -151,6 +153,19 @@ def _without(parts: URLParts, group: tuple[str, ...]) -> URLParts:
     return parts._replace(query="&".join(kept) or None)
 
 
+def _without_empty(parts: URLParts, _: tuple[str, ...]) -> URLParts:
+    if parts.query is None or not f"{parts.query}&".count("=&"):
+        return parts
+    kept = [part for part in parts.query.split("&") if not part.endswith("=") or part.count("=") > 1]
+    return parts._replace(query="&".join(kept) or None)
+
+
+def _in_order(parts: URLParts, _: tuple[str, ...]) -> URLParts:
+    return (
+        parts._replace(query="&".join(sorted(parts.query.split("&")))) if parts.query and "&" in parts.query else parts
+    )
+
+
 def _without_session(parts: URLParts, _: tuple[str, ...]) -> URLParts:
     return parts._replace(path=_SESSION.sub("", parts.path) or "/") if _SESSION.search(parts.path) else parts
 
@@ -190,6 +205,8 @@ def _without_www(parts: URLParts, _: tuple[str, ...]) -> URLParts:
 
 _REWRITERS: dict[Kind, Callable[[URLParts, tuple[str, ...]], URLParts]] = {
     Kind.QUERY: _without,
+    Kind.EMPTY: _without_empty,
+    Kind.ORDER: _in_order,
     Kind.SESSION: _without_session,
     Kind.INDEX: _without_index,
     Kind.SLASH: _with_slash,

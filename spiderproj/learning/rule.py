@@ -61,6 +61,15 @@ class Trial(StrEnum):
     AUDIT = "audit"
 
 
+_STATES = {
+    State.LEARN: "on trial",
+    State.ON: "holds",
+    State.CLASS: "holds where it is proved",
+    State.OFF: "does not hold",
+}
+_PINS = {Pin.KEEP: "pinned", Pin.FORBID: "forbidden"}
+
+
 @dataclass(slots=True)
 class Rule:
     """One rewrite on one template of one host, with its evidence. ``bases`` are the classes that were tried."""
@@ -113,9 +122,24 @@ class Rule:
         """Say whether URLs of a class with *good* and *bad* trials wait for what comes of another."""
         return self.is_promising or (self.state is State.CLASS and not (good or bad) and not self.is_off)
 
+    @property
+    def has_evidence(self) -> bool:
+        """Whether there is anything to say about it."""
+        return bool(self.trials or self.skipped or self.pin)
+
+    @property
+    def where(self) -> str:
+        """The template it holds on, empty for a whole host."""
+        return "" if self.template == "*" else self.template
+
+    @property
+    def standing(self) -> str:
+        """How far it has got, for people."""
+        return _PINS[self.pin] if self.pin else _STATES[self.state]
+
     def describe(self) -> str:
         """Return what it says, for people."""
-        where = "" if self.template == "*" else f" of {self.template}"
+        where = f" of {self.where}" if self.where else ""
         return f"rule {self.id}: {self.rewrite}{where} never changes the content"
 
     @property

@@ -15,6 +15,7 @@ from spiderproj.extensions.watchdog import working_on
 from spiderproj.files import json_line
 from spiderproj.items import Capture, LinkItem
 from spiderproj.models import ResourceType
+from spiderproj.revisit import What
 from spiderproj.scope import Source
 from spiderproj.store import PART, LinkRow, Outcome, readings
 from spiderproj.store.lines import link_lines
@@ -113,14 +114,29 @@ class LedgerPipeline:
         if item.final_url is not None and ledger.is_loop(item.url.url, item.final_url):
             item.problem = REDIRECT_LOOP
         outcome = _outcome(item)
-        if item.problem is not None and item.digest is None and item.status not in _GONE:
+        self._keep_replaced(item)
+        if item.problem is not None and item.status not in _GONE:
             ledger.record_failure(item.url, outcome, rows)
         else:
             ledger.record_decided(item.url, outcome, rows)
+        if self._job.changes is not None and item.comparison is not None:
+            self._job.changes.note(item.url.id, item.comparison)
         self._keep_rendering(item)
         self._job.lines["pages"].append(json_line(page_line(item)))
         self._job.lines["links"].append(link_lines(item.url.url, rows))
         return rows
+
+    def _keep_replaced(self, item: Capture) -> None:
+        """Keep what *item* replaces until its change is believed; undo the replacements that are not."""
+        changes, found = self._job.changes, item.comparison
+        if changes is None or found is None:
+            return
+        if found.what is What.HELD_BACK and item.problem is not None:
+            changes.take_back(item.url.id, found, item.problem)
+        elif not item.is_good and item.final_url is None and item.status not in _GONE:
+            item.comparison = None  # it could not be stored
+        else:
+            changes.keep(item.url.id, found)
 
     def _keep_rendering(self, item: Capture) -> None:
         """Keep the page as drawn, one of several that are the same once; a new body ends what was drawn of the old."""

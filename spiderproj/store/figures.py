@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from spiderproj.revisit import What
+from spiderproj.store.changed import Changed
 from spiderproj.store.database import Database
 
 _ERRORS = """
@@ -24,14 +26,18 @@ class Figures(NamedTuple):
     refused: dict[str, int]  # by reason
     errors: dict[str, int]  # by kind
     pending: int
+    traps: int  # families of URLs that are parked, since they brought next to nothing new
     script_pages: int  # pages that look drawn by script
     rendered: int  # pages drawn in a browser
     unrendered: dict[str, int]  # pages that were to be drawn, and stand as received, by what went wrong
+    held_back: int  # answers of the last revisit that were not believed
+    changes: dict[str, int]  # URLs by what the last revisit found
 
 
 def figures(database: Database) -> Figures:
     """Return the figures of the crawl as it stands."""
     scalar = database.scalar
+    changes = Changed(database).counts()
     good = "status BETWEEN 200 AND 299 OR status = 304"
     return Figures(
         pages=scalar(f"SELECT count(*) FROM urls JOIN fetches ON fetches.id = urls.fetch"  # noqa: S608 - constant
@@ -45,8 +51,11 @@ def figures(database: Database) -> Figures:
                                       " GROUP BY reason ORDER BY 2 DESC").fetchall()),
         errors=dict(database.execute(_ERRORS).fetchall()),
         pending=scalar("SELECT count(*) FROM frontier"),
+        traps=scalar("SELECT count(*) FROM families WHERE state != 'open'"),
         script_pages=scalar("SELECT count(*) FROM renderings WHERE sign IS NOT NULL"),
         rendered=scalar("SELECT count(*) FROM renderings WHERE failure IS NULL"),
         unrendered=dict(database.execute("SELECT failure, count(*) FROM renderings WHERE failure IS NOT NULL"
                                          " GROUP BY failure").fetchall()),
+        held_back=changes.get(What.HELD_BACK, 0),
+        changes=changes,
     )  # fmt: skip

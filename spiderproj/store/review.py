@@ -7,9 +7,12 @@ from typing import Any, Final
 
 from spiderproj.models import Level
 from spiderproj.report import MAX_BARS, MAX_ROWS, Chart, Column, Table
+from spiderproj.store.changed import Changed
 from spiderproj.store.database import Database
+from spiderproj.store.learned import learned_tables
 from spiderproj.store.linkers import Linkers
 from spiderproj.store.rewrites import Rewrites
+from spiderproj.store.trapped import trap_tables
 
 _SOURCES: Final = 3  # pages with a broken link that are named
 _LOOKED_AT: Final = 10_000  # broken URLs of which those that are linked to most are found
@@ -44,11 +47,14 @@ class Review:
 
     def tables(self, seeds: Sequence[str]) -> Iterator[Table]:
         """Yield the tables, what needs looking at first."""
+        yield from Changed(self._db).tables()
         yield self._broken()
         yield self._refused()
         yield self._refused_urls()
         yield from self._references()
         yield from self._scripted()
+        yield from learned_tables(self._db)
+        yield from trap_tables(self._db)
         yield self._statuses()
         yield self._levels()
         yield self._moved()

@@ -109,6 +109,17 @@ CREATE TABLE IF NOT EXISTS quarantine (
 );
 CREATE INDEX IF NOT EXISTS quarantine_family ON quarantine (family, far, url);
 
+CREATE TABLE IF NOT EXISTS gate (
+    host TEXT NOT NULL,
+    name TEXT NOT NULL,
+    answers TEXT NOT NULL,
+    good_heads INTEGER NOT NULL,
+    bad_heads INTEGER NOT NULL,
+    failures INTEGER NOT NULL,
+    lies INTEGER NOT NULL,
+    PRIMARY KEY (host, name)
+) WITHOUT ROWID;
+
 CREATE TABLE IF NOT EXISTS novelties (
     digest INTEGER PRIMARY KEY,
     url INTEGER REFERENCES urls (id)

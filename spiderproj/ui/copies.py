@@ -103,7 +103,8 @@ class Copies:
             "has_survey": has_survey(self.surveyed(name)),
         }
         if not (folder / STORE).is_file():
-            return shown
+            found = (survey_of(self.surveyed(name)) or {}).get("seeds")
+            return {**shown, "seeds": [str(seed) for seed in found[:5]] if isinstance(found, list) else []}
         try:
             with closing(opened(folder)) as database:
                 shown |= _overview(database)

@@ -45,7 +45,7 @@ export function writeSelect(select) {
 
 export async function choose(view, context) {
   const { name, copy, state } = context;
-  const values = { ...PLAIN, seed: sessionStorage.getItem(`seed ${name}`) ?? "", ...copy?.arguments };
+  const values = { ...PLAIN, seed: sessionStorage.getItem(`seed ${name}`) ?? copy?.seeds.join(" ") ?? "", ...copy?.arguments };
   let select = parseSelect(values.select || MODES[values.mode][1]);
   let facets = null;
   let asked = 0;

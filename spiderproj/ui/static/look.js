@@ -18,6 +18,7 @@ export async function look(view, context) {
     const runs = found.child && found.child.status === null;
     const key = `${runs} ${found.survey?.surveyed_at} ${found.child?.status}`;
     if (key !== drawn) fill(survey, heading(found), runs ? waiting() : found.survey ? told(found.survey) : none(found));
+    if (drawn.startsWith("true") && !runs) context.head();
     if (key !== drawn && !runs) await links();
     drawn = key;
     if (runs) setTimeout(() => gone || surveyed().catch(() => {}), 1000);
@@ -30,7 +31,7 @@ export async function look(view, context) {
     "Looking: at most 300 requests, at the polite pace. This takes a minute, or five on a site that asks for patience.");
 
   function none(found) {
-    const seed = copy?.arguments?.seed ?? sessionStorage.getItem(`seed ${name}`) ?? "";
+    const seed = copy?.arguments?.seed ?? sessionStorage.getItem(`seed ${name}`) ?? copy?.seeds.join(" ") ?? "";
     const said = h("div", {});
     const button = h("button", { type: "button", class: "primary" }, "Survey the site");
     button.addEventListener("click", async () => {
