@@ -10,9 +10,11 @@ a complete crawl from ``/`` is exactly N pages and robots.txt. Every page has an
 last chunk. ``--traps`` has one page of 500 lead to a path that grows for ever and to a redirect that
 never ends, and all of them to a calendar without end.
 
-At the end (SIGINT, SIGTERM) it prints one line of JSON: distinct pages, repeated GETs, unknown URLs, answers of 304,
-faults, pages and redirects of traps, requests by method, connections, and the most that were open at once. Ask for
-``/-/counts`` to see it meanwhile.
+``--latency 200`` has each answer come 200 ms after its request.
+
+At the end (SIGINT, SIGTERM) it prints one line of JSON: ms from the first request to the last answer, distinct pages,
+repeated GETs, unknown URLs, answers of 304, faults, pages and redirects of traps, requests by method, connections, and
+the most that were open at once. Ask for ``/-/counts`` to see it meanwhile.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ import asyncio
 import json
 import re
 import signal
+import time
 from collections import Counter
 
 _FANOUT, _CROSS = 20, 12
@@ -45,9 +48,16 @@ class VirtualSite:
         self._failed, self._served = bytearray(pages), bytearray(pages)
         self._nav = b"".join(b'<a href="%s">Section %d</a> ' % (path(n), n) for n in range(1, min(9, pages)))
         self.counts: Counter[str] = Counter()
+        self._began: float | None = None
+
+    def tick(self) -> None:
+        """Note that an answer has been sent."""
+        if self._began is not None:
+            self.counts["ms"] = round(1000 * (time.monotonic() - self._began))
 
     def answer(self, method: str, target: str, etag: str) -> bytes:
         """Return the whole response to a request; the connection ends after one that says so, or is empty."""
+        self._began = self._began or time.monotonic()
         self.counts[method] += 1
         if target == "/robots.txt":
             return _head_only(_response(_OK, b"text/plain", b"User-agent: *\nDisallow:\n"), method)
@@ -159,8 +169,8 @@ class Connection(asyncio.Protocol):
 
     open_now = 0
 
-    def __init__(self, site: VirtualSite) -> None:
-        self._site, self._buffer = site, b""
+    def __init__(self, site: VirtualSite, latency_s: float = 0.0) -> None:
+        self._site, self._latency_s, self._buffer = site, latency_s, b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Count it."""
@@ -184,17 +194,25 @@ class Connection(asyncio.Protocol):
             method, target, _ = (*first.split(" "), "", "")[:3]
             etag = next((line[14:].strip() for line in lines if line.lower().startswith("if-none-match:")), "")
             response = self._site.answer(method, target, etag)
-            self._transport.write(response)
-            if not response or response.startswith(_LAST) or "connection: close" in map(str.lower, lines):
-                self._transport.close()
+            is_last = not response or response.startswith(_LAST) or "connection: close" in map(str.lower, lines)
+            if self._latency_s:
+                asyncio.get_running_loop().call_later(self._latency_s, self._send, response, is_last)
+            else:
+                self._send(response, is_last)
+
+    def _send(self, response: bytes, is_last: bool) -> None:
+        self._transport.write(response)
+        self._site.tick()
+        if is_last:
+            self._transport.close()
 
 
-async def serve(site: VirtualSite, port: int) -> None:
+async def serve(site: VirtualSite, port: int, latency_s: float = 0.0) -> None:
     """Serve *site* on 127.0.0.1 until SIGINT or SIGTERM."""
     loop, done = asyncio.get_running_loop(), asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, done.set)
-    server = await loop.create_server(lambda: Connection(site), "127.0.0.1", port, backlog=4096)
+    server = await loop.create_server(lambda: Connection(site, latency_s), "127.0.0.1", port, backlog=4096)
     print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/", flush=True)
     await done.wait()
     server.close()
@@ -209,9 +227,10 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=8804)
     parser.add_argument("--faults", type=int, default=0, metavar="PERCENT", help="pages that fail at first")
     parser.add_argument("--traps", action="store_true", help="pages lead into traps")
+    parser.add_argument("--latency", type=float, default=0, metavar="MS", help="between a request and its answer")
     options = parser.parse_args()
     site = VirtualSite(options.pages, options.bytes, options.faults, has_traps=options.traps)
-    asyncio.run(serve(site, options.port))
+    asyncio.run(serve(site, options.port, options.latency / 1000))
 
 
 if __name__ == "__main__":
