@@ -6,7 +6,7 @@ ARGS ?=
 SCRAPYD ?= .scrapyd
 PORT ?= 6800
 
-.PHONY: install render-deps dev crawl test nightly lint types bench soak fuzz scrapyd deploy clean
+.PHONY: install render-deps metrics-deps dev crawl test nightly lint types bench soak fuzz scrapyd deploy clean
 
 install: .venv/runtime
 
@@ -17,7 +17,7 @@ dev: .venv/dev
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
 	touch $@
 
-.venv/dev: requirements-dev.txt requirements-render.txt .venv/runtime
+.venv/dev: requirements-dev.txt requirements-render.txt requirements-metrics.txt .venv/runtime
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	touch $@
 
@@ -27,6 +27,12 @@ render-deps: .venv/render
 
 .venv/render: requirements-render.txt .venv/runtime
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-render.txt
+	touch $@
+
+metrics-deps: .venv/metrics
+
+.venv/metrics: requirements-metrics.txt .venv/runtime
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-metrics.txt
 	touch $@
 
 crawl: .venv/runtime

@@ -23,11 +23,13 @@ _COMPONENTS: dict[str, dict[str, int]] = {
         "spiderproj.pipelines.ledger.LedgerPipeline": 300,
     },
     "EXTENSIONS": {
+        "spiderproj.extensions.pace.Pace": -10,
         "spiderproj.extensions.guard.Guard": 0,
         "spiderproj.extensions.watchdog.Watchdog": 0,
         "spiderproj.extensions.summary.Summary": 0,
         "spiderproj.extensions.progress.Progress": 10,
         "spiderproj.extensions.limits.Limits": 20,
+        "spiderproj.extensions.metrics.Metrics": 30,
     },
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -93,6 +94,7 @@ def check_settings(options: CrawlOptions, settings: BaseSettings) -> None:
     """Raise ArgumentError when a setting cannot be read, or when what it names is not there."""
     _check_networks(settings)
     _check_browser(options, settings)
+    _check_coverage(settings)
 
 
 def _check_networks(settings: BaseSettings) -> None:
@@ -102,6 +104,15 @@ def _check_networks(settings: BaseSettings) -> None:
         AddressPolicy(settings.getlist(name))
     except ValueError as error:
         raise ArgumentError(name, settings.get(name), "networks such as 10.0.0.0/8,fd00::/8") from error
+
+
+def _check_coverage(settings: BaseSettings) -> None:
+    """Raise ArgumentError when the share of changes that a revisit has to catch is none."""
+    name = "SPIDERPROJ_REVISIT_COVERAGE"
+    with suppress(ValueError):
+        if 0 < settings.getfloat(name, 1.0) <= 1:
+            return
+    raise ArgumentError(name, str(settings.get(name)), "a number above 0, at most 1, e.g. 0.95")
 
 
 def _check_browser(options: CrawlOptions, settings: BaseSettings) -> None:

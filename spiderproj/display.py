@@ -1,4 +1,4 @@
-"""Text from outside made fit for a person's eyes: one line of bounded length that moves neither cursor nor reading."""
+"""Text from outside made fit for a person's eyes: a line that moves neither cursor nor reading, a cell that is text."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ _REPLACED: Final = frozenset({"Cc", "Cn", "Cs", "Zl", "Zp"})
 _DROPPED: Final = frozenset({"Cf", "Co"})
 _JOINERS: Final = "\u200c\u200d"  # format characters that words of some scripts are written with
 _LEARNT: Final = 10_000  # characters
+_FORMULA: Final = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
+"""What a spreadsheet takes for the beginning of a formula, full width too."""
 
 
 class _Shown(dict[int, str | None]):
@@ -43,3 +45,17 @@ def one_line(text: str, limit: int) -> str:
     if len(line) <= limit and len(beginning) == len(text):
         return line
     return f"{line[: limit - 3].rstrip()}..."
+
+
+def inert_cell(text: str) -> str:
+    """Return *text* as a cell that is text to a spreadsheet, too (OWASP, "CSV Injection"), without NUL.
+
+    A formula is one with blanks and quotes before it, too.
+
+    >>> inert_cell("=1+1"), inert_cell("a=b")
+    ("'=1+1", 'a=b')
+    """
+    if text[:1].isalnum() and "\0" not in text:  # most are addresses
+        return text
+    text = text.replace("\0", "\ufffd")
+    return f"'{text}" if text.lstrip(" \"'").startswith(_FORMULA) else text

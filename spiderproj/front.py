@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from spiderproj import landing, mediatype, report, topics
 from spiderproj.errors import OutputError, UnsafePathError
 from spiderproj.exports import write_whole
+from spiderproj.files.failures import failure
 from spiderproj.models import ResourceType
 from spiderproj.store.destinations import Destinations
 from spiderproj.store.inventory import Inventory, StoredPage
@@ -60,7 +61,7 @@ def write_front(folder: Folder, options: CrawlOptions, figures: Figures) -> None
 
 
 def write_report(database: Database, out: Path, options: CrawlOptions, figures: Figures, *, name: str) -> None:
-    """Write ``report.html``; *name* is what the copy is called, "" for its host."""
+    """Write ``report.html`` and its tables beside it; *name* is what the copy is called, "" for its host."""
     with database.reading():
         review = Review(database)
         seeds = (*options.seeds, *options.seed_fallbacks.values())
@@ -72,7 +73,22 @@ def write_report(database: Database, out: Path, options: CrawlOptions, figures: 
             charts=review.charts(),
             tables=list(review.tables(seeds)),
         )  # fmt: skip
+        _write_sheets(out / report.FOLDER, told.tables)
         write_whole(out / REPORT, [report.render(told)])
+
+
+def _write_sheets(folder: Path, tables: Sequence[report.Table]) -> None:
+    """Write the sheet of each table that has rows, and remove those that an earlier report had beside them."""
+    sheets = {table.sheet: table for table in tables if table.sheet}
+    try:
+        folder.mkdir(exist_ok=True)
+        for path in folder.glob("*.csv"):
+            if path.name not in sheets:
+                path.unlink()
+    except OSError as error:
+        raise failure(error, folder) from error
+    for name, table in sheets.items():
+        write_whole(folder / name, report.sheet(table))
 
 
 def _starts(folder: Folder, options: CrawlOptions, inventory: Inventory) -> list[landing.Start]:

@@ -5,6 +5,7 @@ Scrapy's components find it as ``crawler.spider.job``.
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 import time
@@ -30,6 +31,7 @@ from spiderproj.store import Decisions, Folder, Frontier, Ledger
 from spiderproj.store.changed import pair_moves
 from spiderproj.store.changes import Changes
 from spiderproj.store.gate_families import load_gate, save_gate
+from spiderproj.store.histories import plan_visit
 from spiderproj.store.holders import build_learner, build_quarantine
 from spiderproj.store.readings import Readings
 from spiderproj.store.renderings import Renderings
@@ -43,6 +45,8 @@ if TYPE_CHECKING:
     from spiderproj.arguments import CrawlOptions
     from spiderproj.items import Capture
     from spiderproj.scope import Judgement
+
+logger = logging.getLogger(__name__)
 
 _READ_WHOLE = frozenset({ResourceType.HTML, ResourceType.STYLE, ResourceType.IMAGE})
 """Types whose links are read, so that they are kept in memory (up to DOWNLOAD_MAXSIZE)."""
@@ -67,6 +71,7 @@ class Job:
         self._stream_above = settings.getint("SPIDERPROJ_STREAM_ABOVE")
         self._looks_for_traps = settings.getbool("SPIDERPROJ_TRAPS")
         check_settings(options, settings)
+        self._coverage = settings.getfloat("SPIDERPROJ_REVISIT_COVERAGE")
         self.scope = build_scope(options, settings)
         self._order = hook(settings, "SPIDERPROJ_ORDER")
         if options.fresh:
@@ -103,7 +108,7 @@ class Job:
         self.changes = None if visit is None else Changes(self.database, self.folder, self.decisions, visit)
         self.seeds_new = [seed for seed in self.options.seeds if self._add_seed(seed)]
         if self.state == "revisit":
-            self.ledger.requeue(everything=True)
+            self.ledger.requeue(everything=True, spared=self._spared())
             for holder in self.holders:
                 holder.begin_anew()
         elif "requisites" in self.changed_arguments and self.options.requisites:
@@ -112,11 +117,23 @@ class Job:
         self.commit()
         self.folder.check_room()
 
+    def _spared(self) -> set[int]:
+        """Return what is stored and not asked for on this visit: it is too unlikely to have changed."""
+        is_new_work = self.judges_anew or self.draws_anew  # each page is needed once more
+        planned = None if is_new_work else plan_visit(self.database, now=time.time(), coverage=self._coverage)
+        if planned is None:
+            return set()
+        plan, spared = planned
+        share = plan.caught / plan.expected if plan.expected else 1.0
+        logger.info("Asking for %d pages (%s), not for %d: %.0f%% of the expected changes",
+                    len(plan.chosen), plan.counts, plan.skipped, share * 100)  # fmt: skip
+        return spared
+
     def _build_holders(self) -> None:
         """Make what holds back URLs, or sets them aside, and let back in what nothing holds any more."""
         shared = (self.database, self.frontier, self.decisions, Readings(self.database, self.folder, self.renderings))
         self.learner = self.decisions.learner = build_learner(self.options.unique, *shared)
-        self.quarantine = build_quarantine(*shared, is_wanted=self._looks_for_traps)
+        self.quarantine = build_quarantine(self.options.unique, *shared, is_wanted=self._looks_for_traps)
         self.holders = [holder for holder in (self.learner, self.quarantine) if holder is not None]
 
     def _begin(self) -> None:
@@ -203,9 +220,7 @@ class Job:
     def commit(self) -> None:
         """Make everything so far last."""
         self._keep_counts()
-        for holder in self.holders:
-            holder.flush()
-        save_gate(self.database, self.gate.changed())
+        self._keep_learned()
         self.folder.commit()
 
     def seal(self) -> None:
@@ -215,6 +230,8 @@ class Job:
         """
         if self.failure is not None:
             self.folder.recover()
+        else:
+            self._keep_learned()
         self._keep_counts()
         pair_moves(self.database)
         self.folder.seal()
@@ -230,6 +247,11 @@ class Job:
     def close(self) -> None:
         """Let go of the folder."""
         self.folder.close()
+
+    def _keep_learned(self) -> None:
+        for holder in self.holders:
+            holder.flush()
+        save_gate(self.database, self.gate.changed())
 
     def _keep_counts(self) -> None:
         self.database.set_meta("counts", orjson.dumps(dict(self.counts)).decode())

@@ -34,6 +34,9 @@ _ADVANCES = 10
 WINDOW = "window"
 """The reason of a crawl that ended because its window closed."""
 
+_NOTE_LIMIT = 1.0
+"""Seconds between two notes of what limits the crawl, at least."""
+
 _LOOK_AT_CLOCK = 30.0
 """Seconds between two looks at the clock, which somebody may set, while the window is closed."""
 
@@ -51,6 +54,8 @@ class FrontierScheduler(BaseScheduler):
         self._leases: Counter[str] = Counter()
         self._wake_call: Any = None
         self._commits: Any = None
+        self._limit = ""
+        self._limit_due = 0.0
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -201,7 +206,27 @@ class FrontierScheduler(BaseScheduler):
         if self.job.failure is not None:
             return  # what was written since then is not whole
         try:
+            self._note_limit(steady.now())
             self.job.commit()
             self.job.folder.check_room()
         except SpiderprojError as error:
             self.job.fail(error)
+
+    def _note_limit(self, now: float) -> None:
+        """Keep in the store what limits the crawl, for who watches it from another process."""
+        if now < self._limit_due:
+            return
+        self._limit_due = now + _NOTE_LIMIT
+        limit = self._limited_by()
+        if limit != self._limit:
+            self.job.database.set_meta("limited_by", limit)
+            self._limit = limit
+
+    def _limited_by(self) -> str:
+        """Return what limits the crawl, in words."""
+        if self.job.closed_for():
+            return f"window {self.job.options.window}, closed now"
+        frontier = self.job.frontier
+        if frontier.pending and frontier.pending == frontier.waiting():
+            return "waiting to try again what failed"
+        return self._downloader.main_limit()

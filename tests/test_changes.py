@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import pytest_twisted
 
+from spiderproj.content import CALIBRATIONS, Noise
+from spiderproj.errors import ArgumentError
 from spiderproj.revisit import Seen, What, is_change, link_changes, main_digest, suspicion
 from spiderproj.store.readings import read
 from tests.crawling import crawl
 from tests.recount import disagreements
-from tests.requests_seen import ONE
+from tests.requests_seen import ONE, asked
 from tests.routes import link, page, redirect, text
 
 if TYPE_CHECKING:
@@ -46,13 +48,14 @@ def found(done: Crawled) -> dict[str, str]:
     return {row["url"].removeprefix(base): row["what"] for row in changes(done)}
 
 
-async def twice(served: Site, out: Path, after: Iterable[RouteSpec], settings: dict[str, Any] = ONE) -> Crawled:
+async def twice(served: Site, out: Path, after: Iterable[RouteSpec], **arguments: str) -> Crawled:
     """Crawl a site, change it, and crawl it again."""
-    first = await crawl(f"{served.base}/", out, ONE, requisites="1")
+    arguments["requisites"] = "1"
+    first = await crawl(f"{served.base}/", out, ONE, **arguments)
     assert not (out / "changes.jsonl").exists()
     assert (first.summary["held_back"], first.summary["changes"]) == (0, {})
     served.set_routes(after)
-    return await crawl(f"{served.base}/", out, settings, requisites="1")
+    return await crawl(f"{served.base}/", out, ONE, **arguments)
 
 
 @pytest_twisted.ensureDeferred
@@ -75,7 +78,7 @@ async def test_each_kind_of_change(site: Factory, tmp_path: Path) -> None:
     assert found(done) == {"/": "changed", "/changed": "changed", "/gone": "gone", "/moves": "moved", "/new": "new",
                            "/redirects": "moved", "/fails": "failed", "/pic.png": "changed"}  # fmt: skip
     assert done.summary["changes"] == {"new": 1, "changed": 3, "touched": 1, "moved": 2, "gone": 1, "held-back": 0,
-                                       "failed": 1, "unchanged": 2}  # fmt: skip
+                                       "failed": 1, "unchanged": 2, "skipped": 0}  # fmt: skip
     changed = rows["/changed"]
     assert (changed["added"], changed["removed"]) == ([f"{served.base}/new"], [f"{served.base}/old"])
     assert (changed["links_added"], changed["links_removed"]) == (1, 1)
@@ -106,17 +109,18 @@ async def test_a_third_visit_begins_anew(site: Factory, tmp_path: Path) -> None:
 
 
 @pytest_twisted.ensureDeferred
-async def test_maintenance_everywhere(site: Factory, tmp_path: Path) -> None:
+@pytest.mark.parametrize("unique", ["off", "exact", "learn"])
+@pytest.mark.parametrize("token", ["", '<input type="hidden" name="token" value="{}">'])
+async def test_maintenance_everywhere(token: str, unique: str, site: Factory, tmp_path: Path) -> None:
     """One page instead of all others replaces nothing: not even the first five, which nobody could know for it."""
-    served = site([article("/", *NAMES), *(article(name, "/leaf" + name) for name in NAMES),
-                   *(article("/leaf" + name) for name in NAMES)])  # fmt: skip
+    leaves = [article("/leaf" + name) for name in NAMES]
+    served = site([article("/", *NAMES), *(article(name, "/leaf" + name) for name in NAMES), *leaves])
     out = tmp_path / "out"
-    closed = [page(name, "<p>We are being repaired. Please come back tomorrow.</p>" + link("/trap")) | {"path": name}
-              for name in NAMES]  # fmt: skip
-    for route in closed:
-        route["body"] = closed[0]["body"]
-    done = await twice(served, out, [article("/", *NAMES), *closed, *(article("/leaf" + name) for name in NAMES)])
+    closed = [page("/closed", "<p>We are being repaired. Please come back tomorrow.</p>" + link("/trap")
+                   + token.format(f"{number:032x}")) | {"path": name} for number, name in enumerate(NAMES)]  # fmt: skip
+    done = await twice(served, out, [article("/", *NAMES), *closed, *leaves], unique=unique)
 
+    assert disagreements(done) == []
     assert [found(done)[name] for name in NAMES] == ["held-back"] * 12
     assert done.summary["held_back"] == 12
     for name in NAMES:
@@ -130,11 +134,30 @@ async def test_maintenance_everywhere(site: Factory, tmp_path: Path) -> None:
     assert "Held back" in report
     assert "SPIDERPROJ_ACCEPT_CHANGES=1" in report
 
-    accepted = await crawl(f"{served.base}/", out, ACCEPT, requisites="1")
+    accepted = await crawl(f"{served.base}/", out, ACCEPT, requisites="1", unique=unique)
 
     assert accepted.summary["held_back"] == 0
     assert [found(accepted)[name] for name in NAMES] == ["changed"] * 12
     assert b"being repaired" in accepted.body(served.base + NAMES[3])
+
+
+@pytest_twisted.ensureDeferred
+@pytest.mark.parametrize("mirror", ["0", "1"])
+async def test_a_visit_in_several_runs(mirror: str, site: Factory, tmp_path: Path) -> None:
+    """A revisit that limits interrupt is one visit: what one run replaced, another puts back when it knows better."""
+    served = site([article("/", *NAMES), *map(article, NAMES)])
+    first = await crawl(f"{served.base}/", tmp_path / "out", ONE, mirror=mirror)
+    before = [first.body(served.base + name) for name in NAMES]
+    closed = [page("/closed", "<p>Closed today.</p>") | {"path": name} for name in NAMES]
+    served.set_routes([article("/", *NAMES), *closed])
+    for _ in range(10):
+        done = await crawl(f"{served.base}/", tmp_path / "out", {**ONE, "CLOSESPIDER_PAGECOUNT": 3}, mirror=mirror)
+        if done.summary["state"] == "finished":
+            break
+
+    assert [found(done)[name] for name in NAMES] == ["held-back"] * 12
+    assert [done.body(served.base + name) for name in NAMES] == before
+    assert done.summary["changes"]["unchanged"] == 1
 
 
 @pytest_twisted.ensureDeferred
@@ -198,6 +221,37 @@ async def test_a_failure_replaces_nothing(status: int, site: Factory, tmp_path: 
     assert found(done) == {"/a": "failed"}
 
 
+@pytest_twisted.ensureDeferred
+async def test_only_what_is_due(site: Factory, tmp_path: Path) -> None:
+    """After four visits of everything one leaves out what never changed; seeds, new pages and failures are asked."""
+    served = site([])
+    careful = {**ONE, "SPIDERPROJ_REVISIT_COVERAGE": 0.7}
+    for number in range(4):
+        changing = [article(name, more=f"<p>Edition {'abcdefg'[number]}</p>") for name in NAMES[:2]]
+        last = [text(NAMES[11], "no", status=403)] if number == 3 else [article(NAMES[11])]
+        served.set_routes([article("/", *NAMES), *changing, *map(article, NAMES[2:11]), *last])
+        served.log.clear()
+        done = await crawl(f"{served.base}/", tmp_path / "out", careful)
+        assert len(asked(served)) == 13
+    served.log.clear()
+    served.set_routes([article("/", "/fresh", *NAMES), article("/fresh"), *map(article, NAMES)])
+    done = await crawl(f"{served.base}/", tmp_path / "out", careful)
+
+    assert {"/", "/fresh", *NAMES[:2], NAMES[11]} <= set(asked(served))
+    assert len(asked(served)) < 10
+    assert done.summary["changes"]["skipped"] == 14 - len(asked(served))
+    assert done.summary["pages"] == 14
+    assert disagreements(done) == []
+
+
+@pytest.mark.parametrize("coverage", ["0", "1.5", "most"])
+@pytest_twisted.ensureDeferred
+async def test_coverage_is_checked(coverage: str, tmp_path: Path) -> None:
+    """A share that is none is said before anything is asked for."""
+    with pytest.raises(ArgumentError, match="SPIDERPROJ_REVISIT_COVERAGE"):
+        await crawl("http://127.0.0.1:9/", tmp_path / "out", {"SPIDERPROJ_REVISIT_COVERAGE": coverage})
+
+
 # --- the rules
 
 
@@ -227,6 +281,18 @@ LINKS = tuple(f"http://h/{number}" for number in range(20))
 def test_is_change(before: Seen, after: Seen, *, expected: bool) -> None:
     """What a page says counts, not its bytes; without a reading the bytes do."""
     assert is_change(before, after) is expected
+
+
+def test_noise_is_no_change() -> None:
+    """What is known to vary by itself on pages of a kind is no change; the text beside it is one."""
+    html = "<main><p>A text that stays as it is, whoever looks.</p><div class=views>seen {} times{}</div></main>"
+    noise = Noise()
+    for number in range(CALIBRATIONS):
+        noise.calibrate(*(read(html.format(views, "").encode(), "utf-8") for views in (number, number + 100)))
+
+    assert is_change(seen(html.format(1, "")), seen(html.format(2, "")))
+    assert not is_change(seen(html.format(1, "")), seen(html.format(2, "")), noise)
+    assert is_change(seen(html.format(1, "")), seen(html.format(1, "").replace("stays", "was")), noise)
 
 
 @pytest.mark.parametrize(

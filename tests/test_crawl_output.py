@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 import pytest
 import pytest_twisted
 
-from spiderproj.extensions.feeds import inert_cell
+from spiderproj.display import inert_cell
 from tests.crawling import crawl
 from tests.recount import disagreements
 from tests.requests_seen import LOOPBACK, ONE

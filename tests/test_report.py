@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import errno
 import json
 import re
 import shutil
@@ -9,6 +11,7 @@ import sqlite3
 import time
 from html import unescape
 from html.parser import HTMLParser
+from itertools import count
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,10 +19,25 @@ import pytest_twisted
 
 from spiderproj.commands.report import Command
 from spiderproj.files.output import Lock
-from spiderproj.report import MAX_ROWS, Chart, Column, Report, Table, render
+from spiderproj.report import (
+    MAX_BARS,
+    MAX_ROWS,
+    Chart,
+    Column,
+    Grid,
+    Pace,
+    Ranking,
+    Report,
+    Stretch,
+    Table,
+    render,
+    sheet,
+)
+from spiderproj.report.records import MAX_LINES
 from spiderproj.store import Database
 from spiderproj.store.linkers import Linkers
 from spiderproj.store.review import Review
+from spiderproj.store.samples import MAX_SAMPLES, Samples, samples
 from tests.crawling import Crawled, crawl
 from tests.routes import link, page, redirect, text
 from tests.site import Site
@@ -105,7 +123,7 @@ def test_what_a_report_says(crawled: Crawled) -> None:
     assert broken["http://["][0] == "a URL that is invalid"
     assert next(iter(broken)) == f"{base}/gone"
     assert dict(tables["Refused, by reason"][1:]) == {k: str(v) for k, v in crawled.summary["refused"].items()}
-    first = {(row[0], row[1]) for row in tables["Refused, the first of each reason"][1:]}
+    first = {(row[0], row[1]) for row in tables["Refused URLs"][1:]}
     assert first == {(row["reason"], row["url"]) for row in crawled.refused}
     assert tables["Redirects"][1:] == [[f"{base}/moved", "302", f"{base}/b"]]
     assert [row[0] for row in tables["Pages without a title"][1:]] == [f"{base}/untitled"]
@@ -119,6 +137,9 @@ def test_what_a_report_says(crawled: Crawled) -> None:
     assert sum(int(row[1]) for row in tables["Pages by depth"]) == len(whole)
     assert sum(int(row[1]) for row in tables["Files by size"]) == crawled.summary["files"]
     assert sum(int(row[1]) for row in tables["Answers over time"]) == len(crawled.pages)
+    assert dict(tables["Answers by status"]) == dict(tables["Answers"][1:])
+    assert tables["Levels and types"][1:] == tables["Types by level"][1:]
+    assert sum(int(cell) for row in tables["Levels and types"][1:] for cell in row[1:]) == len(whole)
 
 
 def test_it_is_one_page_that_runs_and_loads_nothing(crawled: Crawled) -> None:
@@ -126,7 +147,7 @@ def test_it_is_one_page_that_runs_and_loads_nothing(crawled: Crawled) -> None:
     page_told = told(crawled.out)
     assert not page_told.tags & {"script", "img", "link", "iframe", "form", "object"}
     for address in page_told.links:
-        assert re.match(r"https?://|#t\d+$|index\.html$", address), address
+        assert re.match(r"https?://|#t\d+$|index\.html$|report/[a-z-]+\.csv$", address), address
     markup = (crawled.out / "report.html").read_bytes()
     assert b"default-src 'none'; style-src 'sha256-" in unescape(markup.decode()).encode()
     assert b'href="report.html"' in (crawled.out / "index.html").read_bytes()
@@ -141,13 +162,20 @@ def test_hostile_text_stays_text() -> None:
             name=HOSTILE,
             crawled=(0.0, 1e9),
             figures={"pages": "1"},
-            charts=[Chart(HOSTILE, HOSTILE, [(HOSTILE, 1), ("", 0)])],
+            charts=[
+                Chart(HOSTILE, HOSTILE, [(HOSTILE, 1), ("", 0)]),
+                Ranking(HOSTILE, HOSTILE, [(HOSTILE, 0)]),
+                Grid(HOSTILE, HOSTILE, ["page", "child"], [(HOSTILE, [1, 0])]),
+                Pace(HOSTILE, [Stretch(0.0, 2.0, 3, 0, 0, HOSTILE, 0)], [(HOSTILE, 2.0)]),
+            ],
             tables=[Table(HOSTILE, HOSTILE, columns, rows, MAX_ROWS)],
         )
     )
     found = Told(markup)
     assert "script" not in found.tags
-    assert [address for address in found.links if address not in ("index.html", "#t0")] == ['http://h/"><script>']
+    own = ("index.html", "#t0", f"report/{Table(HOSTILE, '', [], rows, 1).sheet}")
+    assert [address for address in found.links if address not in own] == ['http://h/"><script>']
+    assert re.fullmatch(r"report/[a-z0-9-]+\.csv", own[2])
     cells = "".join(text for table in found.tables.values() for row in table for text in row[:2])
     assert not {"\u202e", "\x1b"} & set(cells)
     assert Told(render(Report(name="\ud800", crawled=None, figures={}, charts=[], tables=[]))).links == ["index.html"]
@@ -196,6 +224,119 @@ def test_statuses(crawled: Crawled, tmp_path: Path, capfdbinary: pytest.CaptureF
     assert not (out / "report.html").exists()
 
 
+def read(table: Table) -> list[list[str]]:
+    """Return the rows of the sheet of *table* as a program reads them that knows the mark of UTF-8."""
+    return list(csv.reader(b"".join(sheet(table)).decode("utf-8-sig").splitlines(keepends=True)))
+
+
+def test_sheets_have_all_rows(crawled: Crawled) -> None:
+    """Beside the page lies a sheet of each table with rows, with all that the table has."""
+    folder = crawled.out / "report"
+    with (folder / "refused-urls.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["URL"], row["reason"]) for row in rows] == [(row["url"], row["reason"]) for row in crawled.refused]
+    assert (folder / "broken-links.csv").read_bytes().startswith(b"\xef\xbb\xbfURL,problem,pages,on,on,on\r\n")
+    linked = {path.name for path in folder.iterdir()}
+    assert linked == {link.removeprefix("report/") for link in told(crawled.out).links if link.startswith("report/")}
+    assert linked >= {f"{name}.csv" for name in ("answers", "redirects", "types-by-level", "references-of-the-copy")}
+
+
+def test_a_sheet_is_safe_and_right() -> None:
+    """What a spreadsheet would run is text, numbers have no commas, and no text tears a row."""
+    odd = ["=1+1", "@SUM(1)", "\t=1", "\uff1d1", "a\r\nb", 'x"y,z', "\0", "\ud800", HOSTILE, "-1"]
+    columns = (Column("text"), Column("number", "number"))
+    numbers = ["1,234", "0.50", "-3", "1.2%", "=1", "-x", "", "1e5", "007", "12,345,678"]
+    rows = read(Table("T", "", columns, [*zip(odd, numbers, strict=True)], len(odd)))
+    assert rows[0] == ["text", "number"]
+    assert [row[0] for row in rows[1:]] == ["'=1+1", "'@SUM(1)", "'\t=1", "'\uff1d1", "a\r\nb", 'x"y,z', "\ufffd", "?",
+                                            HOSTILE, "'-1"]  # fmt: skip
+    assert [row[1] for row in rows[1:]] == ["1234", "0.50", "-3", "1.2%", "'=1", "'-x", "", "1e5", "007", "12345678"]
+
+
+def test_a_sheet_is_as_long_as_spreadsheets_open() -> None:
+    """Rows are read as they are written, a thousand at a time, and no more of them than there may be."""
+    numbers = count()
+    parts = sheet(Table("T", "", (Column("c"),), [("x",)], 10**9, lambda: (("x",) for _ in numbers)))
+    assert (next(parts), next(numbers)) == ("\ufeffc\r\n".encode(), 0)
+    assert (next(parts), next(numbers)) == (b"x\r\n" * 1000, 1001)
+    assert sum(part.count(b"\n") for part in parts) == MAX_LINES - 1000
+
+
+def test_sheets_of_an_earlier_report(
+    crawled: Crawled, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the report no longer has goes, other files stay; what cannot be written leaves what was there."""
+    out = shutil.copytree(crawled.out, tmp_path / "out")
+    for name in ("traps.csv", "mine.txt"):
+        (out / "report" / name).write_text("x")
+    assert run(Command, capfdbinary, out).status == 0
+    assert not (out / "report/traps.csv").exists()
+    assert (out / "report/mine.txt").exists()
+    before = {path.name: path.read_bytes() for path in (out / "report").iterdir()}
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "full")
+
+    monkeypatch.setattr("spiderproj.exports.os.replace", full)
+    said = run(Command, capfdbinary, out)
+    assert (said.status, len(said.complaints)) == (5, 1)
+    assert {path.name: path.read_bytes() for path in (out / "report").iterdir()} == before
+    monkeypatch.undo()
+    shutil.rmtree(out / "report")
+    (out / "report").write_text("in the way")
+    assert run(Command, capfdbinary, out).status == 3
+
+
+def test_samples_are_few(tmp_path: Path) -> None:
+    """However long a crawl works, and however often it is stopped, there are at most 500 samples of all of it."""
+    with Database(tmp_path / "crawl.db") as database:
+        for run_ in range(4):
+            taken = Samples(database)
+            for second in range(0, 5000, 2):
+                if taken.is_due(now := 1e9 + run_ * 1e5 + second):
+                    taken.add(now, pages=second, pending=1, limited_by="delay 1 s", peak_rss=1 << 20)
+        found = list(samples(database))
+        assert MAX_SAMPLES // 2 <= len(found) <= MAX_SAMPLES
+        assert {sample.run for sample in found} == {1, 2, 3, 4}
+        assert taken.is_due(now - 1e4)  # the clock was set back
+        (pace,) = (chart for chart in Review(database).charts() if isinstance(chart, Pace))
+    assert len(pace.stretches) <= MAX_BARS
+    assert {round(stretch.pages / stretch.seconds, 6) for stretch in pace.stretches} == {1.0}
+    assert pace.limits == [("delay", sum(stretch.seconds for stretch in pace.stretches))]
+
+
+def test_what_limited_a_crawl(tmp_path: Path) -> None:
+    """Speeds are those within a run, bytes those that came meanwhile, limits go by their words without the numbers."""
+    with Database(tmp_path / "crawl.db") as database:
+        database.write("INSERT INTO hosts VALUES (1, 'h', NULL)")
+        database.write(URL_ROW, (1, 1, "http://h/1", 1))
+        taken = Samples(database)
+        for place, (second, pages, limit) in enumerate(
+            [
+                (0, 0, "nothing yet"),
+                (10, 20, "delay 1 s"),
+                (14, 20, "Retry-After until 08:49:44"),
+                (30, 52, "delay 2 s"),
+            ]
+        ):
+            taken.add(1e9 + second, pages=pages, pending=9 - place, limited_by=limit, peak_rss=place)
+            database.write(FETCH_ROW, (place + 1, 1, 0, None))
+        Samples(database).add(2e9, pages=0, pending=0, limited_by="parked: 10 answers 503 in a row", peak_rss=0)
+        (pace,) = (chart for chart in Review(database).charts() if isinstance(chart, Pace))
+    assert pace.limits == [("delay", 26.0), ("Retry-After", 4.0)]
+    assert [(each.begin, each.pages, each.pending, each.bytes, each.limit) for each in pace.stretches] == [
+        (0.0, 20, 8, 1, "delay"), (10.0, 0, 7, 1, "Retry-After"), (14.0, 32, 6, 1, "delay")]  # fmt: skip
+
+
+def test_a_crawl_takes_samples(crawled: Crawled) -> None:
+    """A crawl has a sample from its beginning and one from its end, when nothing was left."""
+    with Database(crawled.out / "crawl.db", read_only=True) as database:
+        found = list(samples(database))
+    assert (found[0].pages, found[-1].pages, found[-1].pending) == (0, crawled.summary["pages"], 0)
+    assert found[-1].bytes == sum(row["size"] for row in crawled.pages)
+    assert found[-1].limited_by == crawled.summary["limited_by"]
+
+
 def test_a_large_crawl_has_a_short_report(tmp_path: Path) -> None:
     """Of many rows the first are shown and all are counted; 5,000 pages take half a second of processor time."""
     with Database(tmp_path / "crawl.db") as database:
@@ -210,7 +351,10 @@ def test_a_large_crawl_has_a_short_report(tmp_path: Path) -> None:
         began = time.process_time()
         tables = {table.title: table for table in Review(database).tables(["http://h/1"])}
         assert time.process_time() - began < 0.5
-        assert all(len(chart.bars) <= 60 for chart in Review(database).charts())
+        assert all(len(chart.bars) <= MAX_BARS for chart in Review(database).charts() if isinstance(chart, Chart))
+        assert {title: len(read(table)) - 1 for title, table in tables.items() if table.rows} == {
+            title: table.total for title, table in tables.items() if table.rows
+        }
         broken, untitled = tables["Broken links"], tables["Pages without a title"]
         assert (broken.total, len(broken.rows), untitled.total, len(untitled.rows)) == (500, MAX_ROWS, 4500, MAX_ROWS)
         assert [row[:3] for row in broken.rows[:5]] == [

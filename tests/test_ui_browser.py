@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from html import escape
-from importlib import resources
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.browsing import CHROMIUM, needs_browser
+from tests.browsing import needs_browser
 from tests.page import Page as Served
+from tests.person import Person, browser
 from tests.routes import link, text
 from tests.site import Site
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from pathlib import Path
 
     from tests.answers import RouteSpec
 
@@ -34,9 +32,7 @@ NAMES = [
     "Logging",
     "Indexes",
 ]
-SHOTS = os.environ.get("SPIDERPROJ_UI_SHOTS", "")
 SCREENS = ("", "look", "choose", "run", "result", "result/refused", "result/broken", "result/duplicates")
-PATIENCE = 60_000  # ms
 _ASKED_AGAIN = """() => document.querySelector('.urls tbody')?.textContent.includes('fetched')
     || document.querySelector('[type=search]').dispatchEvent(new Event('input')) && false"""
 
@@ -63,67 +59,20 @@ ROUTES = [
 ]  # fmt: skip
 
 
-class Person:
-    """Someone at a browser; *width* and *scheme* are those of the window."""
-
-    def __init__(self, browser: Browser, address: str, width: int, scheme: str = "light") -> None:
-        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]  # a literal
-        context.set_default_timeout(PATIENCE)
-        self.page: Page = context.new_page()
-        self.width, self.scheme = width, scheme
-        self.faults: list[str] = []
-        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
-        self.page.goto(address)
-        self.page.wait_for_selector("h1")
-        self.base = address.partition("#")[0]
-
-    def go(self, place: str) -> None:
-        """Go to a screen, and wait until it shows what it is about."""
-        self.page.goto(f"{self.base}#/{place}")
-        self.page.wait_for_selector("h1")
-        self.page.wait_for_function("() => !document.querySelector('.view > .busy, [aria-busy]')")
-
-    def look(self, name: str) -> None:
-        """Note what is wrong with the screen: faults that axe calls serious, and what is wider than the window."""
-        self.page.wait_for_timeout(200)
-        self.page.evaluate("window.scrollTo(0, 0)")
-        if SHOTS:
-            target = Path(SHOTS) / f"{name}-{self.width}-{self.scheme}.png"
-            self.page.screenshot(path=target, full_page=True)
-        self.page.evaluate(_axe())
-        found: list[Any] = self.page.evaluate("async () => (await axe.run(document)).violations")
-        self.faults += [
-            f"{name} {self.width}: {one['id']} {one['nodes'][0]['html'][:200]}"
-            for one in found
-            if one["impact"] in ("serious", "critical")
-        ]
-        wider = self.page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
-        if wider > 0:
-            self.faults.append(f"{name}: {wider} px wider than {self.width}")
-
-
-def _axe() -> str:
-    return resources.files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
-
-
 def visit(root: Path, site: Site) -> list[str]:
     """Do what a person does, at both widths; return what is wrong."""
-    from playwright.sync_api import sync_playwright
-
-    with Served(root) as served, sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--proxy-server=direct://"])
-        person = Person(browser, served.address, 1280)
+    with Served(root) as served, browser() as started:
+        person = Person(started, served.address, 1280)
         name = choose_and_run(person, site)
         open_and_ask(person, name)
         faults = person.faults
         for width, scheme, screens in ((1280, "dark", SCREENS[2::3]), (390, "light", SCREENS)):
-            other = Person(browser, served.address, width, scheme)
+            other = Person(started, served.address, width, scheme)
             for screen in screens:
                 other.go(f"{name}/{screen}" if screen else "")
                 other.look(screen.replace("/", "-") or "home")
             faults += other.faults
-        keyboard(Person(browser, served.address, 1280), name)
-        browser.close()
+        keyboard(Person(started, served.address, 1280), name)
     return faults
 
 

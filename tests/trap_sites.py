@@ -130,7 +130,7 @@ class TrapSite:
         return name, Reply(
             f"<!doctype html><html><head><title>{_MONTHS[month - 1]} {year}</title></head><body><main>"
             f"<h1>{_MONTHS[month - 1]} {year}</h1><table><tr>{days}</tr></table><ul>{listed}</ul></main>"
-            f"<nav>{around}</nav><footer>Generated 2026-11-30 10:{number // 60 % 60:02}:{number % 60:02}</footer></html>"
+            f"<nav>{around}</nav><footer>Generated 2026-11-30 10:{number // 60 % 60:02}:{number % 60:02}</footer>"
         )
 
     def _shop(self, query: dict[str, list[str]], rng: random.Random, number: int) -> tuple[str, Reply]:

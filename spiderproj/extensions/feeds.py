@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from scrapy.exporters import CsvItemExporter, XmlItemExporter
 from scrapy.extensions.feedexport import ItemFilter
 
+from spiderproj.display import inert_cell
 from spiderproj.items import Capture
 
 if TYPE_CHECKING:
@@ -15,14 +16,6 @@ if TYPE_CHECKING:
 
     from scrapy import Field
 
-_FORMULA: Final = (
-    "=",
-    "+",
-    "-",
-    "@",
-    "\t",
-    "\r",
-)  # what a spreadsheet takes for one, blanks and quotes before it or not
 _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, 2.2
 
 
@@ -50,13 +43,3 @@ class ValidXml(XmlItemExporter):
         """Return *value* as the text of an element."""
         text = super().serialize_field(field, name, value)
         return _NOT_XML.sub("\ufffd", text) if isinstance(text, str) else text
-
-
-def inert_cell(text: str) -> str:
-    """Return *text* as a cell that is text to a spreadsheet, too (OWASP, "CSV Injection"), without NUL.
-
-    >>> inert_cell("=1+1"), inert_cell("a=b")
-    ("'=1+1", 'a=b')
-    """
-    text = text.replace("\0", "\ufffd")
-    return f"'{text}" if text.lstrip(" \"'").startswith(_FORMULA) else text

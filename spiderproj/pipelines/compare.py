@@ -109,10 +109,12 @@ class ComparePipeline:
         is_drawn = bool(drawn) and self._job.renderings.of(item.url.id) is not None
         before, body = await self._before(item, prior, is_drawn=is_drawn)
         after = await self._seen(item, is_drawn=is_drawn)
-        if item.digest == prior.digest and not is_change(before, after):
+        learner = self._job.learner
+        has_changed = is_change(before, after, None if learner is None else learner.noise_of(item.url.url))
+        if item.digest == prior.digest and not has_changed:
             return None
         found = Comparison(
-            what=What.CHANGED if is_change(before, after) else What.TOUCHED,
+            what=What.CHANGED if has_changed else What.TOUCHED,
             prior=prior,
             main=main_digest(after),
             main_before=main_digest(before),

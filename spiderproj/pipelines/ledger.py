@@ -115,7 +115,7 @@ class LedgerPipeline:
             item.problem = REDIRECT_LOOP
         outcome = _outcome(item)
         self._keep_replaced(item)
-        if item.problem is not None and item.status not in _GONE:
+        if item.problem is not None and item.status not in _GONE and not _is_unplaced(item):
             ledger.record_failure(item.url, outcome, rows)
         else:
             ledger.record_decided(item.url, outcome, rows)
@@ -156,6 +156,12 @@ class LedgerPipeline:
                 response=None,
                 spider=self._crawler.spider,
             )
+
+
+def _is_unplaced(item: Capture) -> bool:
+    """Say whether *item* was a good answer that no file could be made of: what is there is not what its row says."""
+    is_held_back = item.comparison is not None and item.comparison.what is What.HELD_BACK
+    return bool(item.digest) and not is_held_back
 
 
 def _brought(item: Capture) -> Brought | None:

@@ -12,19 +12,19 @@ from spiderproj.display import one_line
 from spiderproj.landing.markup import Markup, element
 from spiderproj.landing.parts import document, foreign, moment
 from spiderproj.landing.style import CSS
-from spiderproj.report.records import Chart, Column, Report, Table
+from spiderproj.report import charts
+from spiderproj.report.records import Column, Report, Table
+from spiderproj.report.sheets import FOLDER
 
 _TEXT: Final = 200  # characters of a cell
 _WORD: Final = 16  # of one that is not broken into lines: every reason, "HTTP 404"
-_WIDTH, _HEIGHT, _WIDEST, _GAP = 300, 100, 50, 1  # of a chart, its widest bar, and between two, in its own units
-_STYLE: Final = f"""{CSS}
-nav ul {{ columns: 16rem }}
-.charts {{ display: grid; grid-template-columns: repeat(auto-fit, minmax(17rem, 1fr)); gap: 0 2.5rem }}
-svg {{ display: block; width: 100%; height: auto; margin: .5rem 0; border-bottom: 1px solid var(--line) }}
-rect {{ fill: var(--link) }}
+_STYLE: Final = f"""{CSS}{charts.STYLE}nav ul {{ columns: 16rem }}
+.figures {{ max-width: 24rem }}
 td.number, th.number {{ padding-right: .75rem }}
 td.word {{ white-space: nowrap }}
-section {{ break-inside: avoid-page }}
+tr, .charts > section {{ break-inside: avoid }}
+h2 {{ break-after: avoid }}
+@media print {{ details, .charts > section > h2 {{ font-size: .9rem }} details {{ display: none }} }}
 details > summary {{ cursor: pointer }}
 """
 
@@ -56,10 +56,9 @@ def _main(report: Report) -> Iterator[Markup]:
     rows = (element("tr", element("th", name, scope="row"), element("td", value, class_="number"))
             for name, value in report.figures.items())  # fmt: skip
     yield element("h2", "In all")
-    yield element("table", element("tbody", *rows))
-    yield element(
-        "div", *(element("section", *_chart(chart)) for chart in report.charts if chart.bars), class_="charts"
-    )
+    yield element("table", element("tbody", *rows), class_="figures")
+    drawn = [parts for picture in report.charts if (parts := list(charts.draw(picture)))]
+    yield element("div", *(element("section", *parts) for parts in drawn), class_="charts")
     for number, table in enumerate(report.tables):
         yield element("section", *_section(table, f"t{number}"))
 
@@ -73,8 +72,9 @@ def _section(table: Table, anchor: str) -> Iterator[Markup]:
     head = element("tr", *(_head(column) for column in table.columns))
     rows = (element("tr", *map(_cell, table.columns, row)) for row in table.rows)
     yield element("table", element("thead", head), element("tbody", *rows))
-    if table.total > len(table.rows):
-        yield element("p", f"and {table.total - len(table.rows):,} more, in pages.jsonl, refused.jsonl and crawl.db")
+    more = f"and {table.total - len(table.rows):,} more; all" if table.total > len(table.rows) else "the same"
+    sheet = element("a", table.sheet, href=f"{FOLDER}/{table.sheet}")
+    yield element("p", f"{more} for a spreadsheet: ", sheet, class_="faint")
 
 
 def _head(column: Column) -> Markup:
@@ -90,21 +90,3 @@ def _cell(column: Column, text: str) -> Markup:
     if column.kind == "url" and text.startswith(("http://", "https://")):
         return element("td", element("a", shown, href=text, rel="noreferrer"))
     return element("td", shown, class_="word") if len(text) <= _WORD else element("td", shown)
-
-
-def _chart(chart: Chart) -> Iterator[Markup]:
-    """Yield a bar for each number, and the numbers themselves for who does not see them, or wants to know."""
-    most = max(1, *(value for _, value in chart.bars))
-    step = min(_WIDTH / len(chart.bars), _WIDEST)
-    bars = []
-    for place, (name, value) in enumerate(chart.bars):
-        height = _HEIGHT * value / most
-        label = element("title", f"{one_line(name, _TEXT)}: {value:,} {chart.unit}")
-        bars.append(element("rect", label, x=f"{place * step:.1f}", y=f"{_HEIGHT - height:.1f}",
-                            width=f"{max(1.0, step - _GAP):.1f}", height=f"{height:.1f}"))  # fmt: skip
-    about = f"{chart.title}: {len(chart.bars)} bars, the highest {most:,} {chart.unit}"
-    yield element("h2", chart.title)
-    yield element("svg", *bars, viewBox=f"0 0 {_WIDTH} {_HEIGHT}", role="img", aria_label=about)
-    rows = (element("tr", element("th", foreign(one_line(name, _TEXT)), scope="row"),
-                    element("td", f"{value:,}", class_="number")) for name, value in chart.bars)  # fmt: skip
-    yield element("details", element("summary", "The numbers"), element("table", element("tbody", *rows)))

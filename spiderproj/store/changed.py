@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from spiderproj.report import MAX_ROWS, Column, Table
+from spiderproj.report import MAX_LINES, MAX_ROWS, Column, Table
 from spiderproj.revisit import What
 from spiderproj.store.visits import Visit, current_visit
 from spiderproj.templates import template
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _FAILED: Final = "failed"
 _UNCHANGED: Final = "unchanged"
+_SKIPPED: Final = "skipped"
 _EDITED: Final = 0.5  # share of a template's pages that change at once when it is the template that was changed
 _MANY: Final = 5  # pages of which that is said at least
 _TEMPLATES: Final = 10_000  # that are counted
@@ -40,6 +42,10 @@ WHERE f.id >= ? AND b.id < ? AND f.error IS NOT NULL
 _SAME = """
 FROM urls AS u JOIN fetches AS f ON f.id = u.fetch
 WHERE f.id >= ? AND f.error IS NULL AND NOT EXISTS (SELECT 1 FROM changes AS c WHERE c.visit = ? AND c.url = u.id)
+"""
+_LEFT_OUT = """
+FROM urls AS u WHERE u.verdict = 'fetched' AND u.fetch < ?
+    AND NOT EXISTS (SELECT 1 FROM fetches AS f WHERE f.url = u.id AND f.id >= ?)
 """
 _COLUMNS: Final = (Column("URL", "url"), Column("before"), Column("now"), Column("links added", "number"),
                    Column("links removed", "number"))  # fmt: skip
@@ -72,7 +78,9 @@ class Changed:
         counts = dict.fromkeys([*What], 0) | dict(self._db.execute(query, (number,)).fetchall())
         failed = self._db.scalar(f"SELECT count(*) {_FAILURES}", (first, first, number))
         same = self._db.scalar(f"SELECT count(*) {_SAME}", (first, number))
-        return {str(name): count for name, count in counts.items()} | {_FAILED: failed, _UNCHANGED: same}
+        skipped = self._db.scalar(f"SELECT count(*) {_LEFT_OUT}", (first, first))
+        counts |= {_FAILED: failed, _UNCHANGED: same, _SKIPPED: skipped}
+        return {str(name): count for name, count in counts.items()}
 
     def lines(self) -> Iterator[dict[str, object]]:
         """Yield the lines of ``changes.jsonl``: what changed in the order of discovery, then what failed."""
@@ -97,8 +105,13 @@ class Changed:
     def _table(self, what: What) -> Table:
         number = self._visit.number if self._visit is not None else 0
         query = _ROWS.replace("ORDER BY", "AND c.what = ? ORDER BY")
-        rows = [_shown(_line(*row)) for row in self._db.execute(f"{query} LIMIT {MAX_ROWS}", (number, what))]
-        return Table(_TITLES[what], _MEANINGS[what], _COLUMNS, rows, self.counts()[what])
+
+        def rows(most: int) -> Iterator[Sequence[str]]:
+            found = self._db.execute(f"{query} LIMIT {most}", (number, what))
+            return (_shown(_line(*row)) for row in found)
+
+        first, total = list(rows(MAX_ROWS)), self.counts()[what]
+        return Table(_TITLES[what], _MEANINGS[what], _COLUMNS, first, total, partial(rows, MAX_LINES))
 
     def _edits(self) -> Table:
         """Return the templates of which most pages have changed at once."""
@@ -110,7 +123,7 @@ class Changed:
         meaning = (
             "Kinds of pages of which most have changed at once, or what surrounds their content: one edit, likely."
         )
-        return Table("Edits of templates", meaning, columns, rows[:MAX_ROWS], len(rows))
+        return Table("Edits of templates", meaning, columns, rows[:MAX_ROWS], len(rows), lambda: rows)
 
     def _by_template(self) -> tuple[Counter[str], Counter[str], dict[str, list[str]]]:
         """Return for each template how many pages were visited, how many changed, and some that did."""

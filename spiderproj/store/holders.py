@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from spiderproj import steady
+from spiderproj import steady, traps
 from spiderproj.arguments import Unique
 from spiderproj.store.learner import Learner, forget_members
 from spiderproj.store.quarantine import Quarantine, release_all
@@ -32,7 +32,13 @@ def build_learner(
 
 
 def build_quarantine(
-    database: Database, frontier: Frontier, decisions: Decisions, readings: Readings, *, is_wanted: bool
+    unique: Unique,
+    database: Database,
+    frontier: Frontier,
+    decisions: Decisions,
+    readings: Readings,
+    *,
+    is_wanted: bool,
 ) -> Quarantine | None:
     """Return what sets aside URLs of families that bring nothing new, None when all are to be fetched."""
     if not is_wanted:
@@ -43,4 +49,6 @@ def build_quarantine(
         reading = readings.stored(row)
         return 0 if reading is None else content_digest(reading)
 
-    return Quarantine(database, decisions, frontier, read_stored, steady.now)
+    # Whoever wants a row for each duplicate gets it of families as large as sites have them.
+    budget = traps.EAGER if unique in (Unique.STRICT, Unique.LEARN) else traps.CAREFUL
+    return Quarantine(database, decisions, frontier, read_stored, steady.now, budget)

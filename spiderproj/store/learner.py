@@ -20,6 +20,7 @@ from spiderproj.urls import split, url_key
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from spiderproj.content import Noise
     from spiderproj.learning import Rule
     from spiderproj.store.database import Database
     from spiderproj.store.decisions import Decisions
@@ -78,6 +79,11 @@ class Learner:
     def rules(self) -> list[Rule]:
         """What has been learned."""
         return self._book.rules()
+
+    def noise_of(self, url: str) -> Noise:
+        """Return what is known to vary by itself on pages of the kind of *url*."""
+        parts = split(url)
+        return self._book.template(self._frontier.host_id(parts.authority), learning.scope_template(parts.path)).noise
 
     def begin_anew(self) -> None:
         """Take what an earlier crawl has learned as a good guess."""

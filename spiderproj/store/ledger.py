@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -183,9 +183,17 @@ class Ledger:
                        (content, digest, links, size, path, url.id))  # fmt: skip
         return Content(content, path, url.url)
 
-    def requeue(self, *, everything: bool) -> int:
-        """Queue again what failed (*everything*: and what was fetched); return how many URLs that is."""
-        condition = "verdict = 'fetched' OR reason IN (?, ?, ?, ?)" if everything else "reason IN (?, ?, ?, ?)"
+    def requeue(self, *, everything: bool, spared: Iterable[int] = ()) -> int:
+        """Queue again what failed (*everything*: and what was fetched); return how many URLs that is.
+
+        Seeds are queued although they are among those *spared*.
+        """
+        self._db.write("CREATE TEMP TABLE IF NOT EXISTS spared (id INTEGER PRIMARY KEY)")
+        self._db.write("DELETE FROM spared")
+        for number in spared:
+            self._db.write("INSERT INTO spared VALUES (?)", (number,))
+        fetched = "verdict = 'fetched' AND (via IS NULL OR id NOT IN (SELECT id FROM spared))"
+        condition = f"({fetched}) OR reason IN (?, ?, ?, ?)" if everything else "reason IN (?, ?, ?, ?)"
         return self.decisions.requeue(condition, _RETRIED)
 
     def _requeue_duplicates(self, content: int, owner: int) -> None:

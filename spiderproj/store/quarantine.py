@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from spiderproj.models import CrawlURL, Decision, LinkRole, Reason, Verdict
 from spiderproj.store.families import Families
-from spiderproj.traps import WINDOW, Family, Look, State, family_names, is_far
+from spiderproj.traps import EAGER, WINDOW, Budget, Family, Look, State, family_names, is_far
 from spiderproj.urls import split, url_key
 
 if TYPE_CHECKING:
@@ -55,12 +55,14 @@ class Quarantine:
         frontier: Frontier,
         read_stored: Callable[[int], int],
         clock: Callable[[], float],
+        budget: Budget = EAGER,
     ) -> None:
         self._db = database
         self._decisions = decisions
         self._frontier = frontier
         self._read_stored = read_stored
         self._clock = clock
+        self._budget = budget
         self._families = Families(database)
         self._total: int = database.scalar("SELECT coalesce(sum(fetched), 0) FROM families")
 
@@ -95,7 +97,7 @@ class Quarantine:
         families = [own, *wider] if own.fetched < WINDOW else [own]  # wider ones are for those that stay small
         if brought is None:
             for family in families:
-                family.observe(is_new=None, total=self._total)
+                family.observe(is_new=None, total=self._total, budget=self._budget)
         else:
             self._total += 1
             self._judge(families, url.id, brought)
@@ -140,7 +142,7 @@ class Quarantine:
     def _judge(self, families: Sequence[Family], row: int, brought: Brought) -> None:
         """Let families know whether an answer has brought anything new."""
         is_new = self._note(brought.digest)
-        looks = [Look.BYTES if brought.read is None else family.look for family in families]
+        looks = [Look.BYTES if brought.read is None else family.look(self._budget) for family in families]
         if brought.title:
             title = url_key(f"title: {brought.title}")
             if is_new and Look.CONTENT in looks:
@@ -149,7 +151,8 @@ class Quarantine:
         if is_new and Look.CONTENT in looks and brought.read is not None and (digest := brought.read()):
             is_new = self._note(digest)
         for family, look in zip(families, looks, strict=True):
-            family.observe(is_new=is_new, total=self._total, is_judged=look is not Look.NONE)
+            is_judged = look is not Look.NONE
+            family.observe(is_new=is_new, total=self._total, is_judged=is_judged, budget=self._budget)
 
     def _note(self, digest: int, row: int | None = None) -> bool:
         """Note a content, or the title of the page with the id *row*, and say whether it is new."""

@@ -152,6 +152,17 @@ CREATE TABLE IF NOT EXISTS replaced (
     page_links TEXT,
     body BLOB
 );
+
+CREATE TABLE IF NOT EXISTS samples (
+    id INTEGER PRIMARY KEY,
+    time REAL NOT NULL,
+    run INTEGER NOT NULL,
+    pages INTEGER NOT NULL,
+    pending INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    limited_by TEXT NOT NULL,
+    peak_rss INTEGER NOT NULL
+);
 """
 
 UPGRADES = {1: _RENDERINGS, 2: _CAPTURES + _LEARNING}

@@ -24,7 +24,7 @@ def family_names(parts: URLParts) -> list[str]:
     >>> family_names(split("http://h/calendar/2031-05-01?view=day"))
     ['h/calendar/{d}?view']
     >>> family_names(split("http://h/shop?size=4&colour=red"))
-    ['h/shop?colour&size', 'h/shop?*&*']
+    ['h/{s}?colour&size', 'h/{s}?*&*']
     >>> family_names(split("http://h/a/b/c/"))
     ['h/a/b/c/{s}', 'h/*/*/*/**']
     """

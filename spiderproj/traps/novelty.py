@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum, StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 WINDOW: Final = 50
 """Latest answers by which novelty is judged."""
 
 FIRST_QUOTA: Final = 100
-"""Answers of a family before it can be parked."""
+"""Answers of a family before it can be parked ..."""
+
+CAREFUL_QUOTA: Final = 1000
+"""... and before that in a crawl that is to have a row for each duplicate, too: a site's own families are smaller."""
 
 PARK_BELOW: Final = 0.05
 """The share of new contents among the latest answers below which a family is parked ..."""
@@ -34,7 +37,10 @@ HEALTHY_FROM: Final = 0.8
 """The share from which only a sample of a family's pages is read."""
 
 SAMPLED: Final = 8
-"""One in so many pages is read of a family that is healthy: reading costs a tenth of all that a page costs."""
+"""One in so many pages is read of a family that is healthy: reading costs a tenth of all that a page costs ..."""
+
+CAREFUL_SAMPLED: Final = 32
+"""... and one in so many where that is to cost next to nothing."""
 
 _RECENT: Final = (1 << WINDOW) - 1
 _MAX_WAKES: Final = 30
@@ -54,6 +60,17 @@ class Look(Enum):
     BYTES = "bytes"  # new bytes are a new content
     CONTENT = "content"  # its main content is read
     NONE = "none"  # it says nothing about novelty
+
+
+class Budget(NamedTuple):
+    """How much a family is given, and how closely it is watched."""
+
+    quota: int = FIRST_QUOTA
+    sampled: int = SAMPLED
+
+
+EAGER = Budget()
+CAREFUL = Budget(CAREFUL_QUOTA, CAREFUL_SAMPLED)
 
 
 @dataclass(slots=True)
@@ -103,14 +120,13 @@ class Family:
             return 0
         return (WAKE_REQUESTS if self.found else HOPELESS_AFTER) - self.given
 
-    @property
-    def look(self) -> Look:
-        """How closely the next answer is to be looked at."""
-        if self.fetched < WINDOW and self.state is State.OPEN:
+    def look(self, budget: Budget) -> Look:
+        """Say how closely the next answer is to be looked at."""
+        if self.fetched < budget.quota - WINDOW and self.state is State.OPEN:
             return Look.BYTES
-        if self.state is not State.OPEN or self.fetched < FIRST_QUOTA or self.novelty < HEALTHY_FROM:
+        if self.state is not State.OPEN or self.fetched < budget.quota or self.novelty < HEALTHY_FROM:
             return Look.CONTENT
-        return Look.CONTENT if self.fetched % SAMPLED == 0 else Look.NONE
+        return Look.CONTENT if self.fetched % budget.sampled == 0 else Look.NONE
 
     def admit(self) -> bool:
         """Let a URL through, or not."""
@@ -119,7 +135,7 @@ class Family:
             return True
         return self.state is State.OPEN
 
-    def observe(self, *, is_new: bool | None, total: int, is_judged: bool = True) -> None:
+    def observe(self, *, is_new: bool | None, total: int, is_judged: bool = True, budget: Budget = EAGER) -> None:
         """Take in the answer to a URL, None: it says nothing (no answer, an error), at *total* answers of the crawl."""
         if is_new is not None:
             self.fetched += 1
@@ -129,7 +145,7 @@ class Family:
                 self.recent = (self.recent << 1 | is_new) & _RECENT
         if self.state is State.WOKEN:
             self._observe_woken(is_new=bool(is_new), total=total)
-        elif self._is_spent:
+        elif self._is_spent(budget):
             self._park(total)
 
     def wake(self, *, is_final: bool = False) -> None:
@@ -149,9 +165,8 @@ class Family:
         if self.state is not State.OPEN:
             self.state, self.next_wake = State.PARKED, 2 * FIRST_QUOTA
 
-    @property
-    def _is_spent(self) -> bool:
-        if self.state is not State.OPEN or self.is_kept or self.fetched < FIRST_QUOTA:
+    def _is_spent(self, budget: Budget) -> bool:
+        if self.state is not State.OPEN or self.is_kept or self.fetched < budget.quota:
             return False
         return self.novelty < PARK_BELOW
 

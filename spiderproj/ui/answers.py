@@ -18,6 +18,7 @@ from spiderproj.ui.choices import field_of
 from spiderproj.ui.copies import STORE, owner, survey_of
 from spiderproj.ui.progress import progress
 from spiderproj.ui.runs import REPLAY
+from spiderproj.ui.visited import changes
 from spiderproj.urls import url_key
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Answers:
             "/api/state": self._state,
             "/api/facets": self._facets,
             "/api/urls": self._urls,
+            "/api/changes": self._changes,
             "/api/why": self._why,
             "/api/linkers": self._linkers,
             "/api/progress": self._progress,
@@ -73,6 +75,11 @@ class Answers:
             found = (url_key(str(told["url"])), told["url"])
             number = database.scalar("SELECT id FROM urls WHERE key = ? AND url = ?", found)
         return {**told, "id": number}
+
+    def _changes(self, query: Values) -> dict[str, Any]:
+        offset = tables.offset_of(field_of(query, "offset") or "0")
+        with closing(opened(self._context.known(query))) as database, database.reading():
+            return changes(database, field_of(query, "what"), offset)
 
     def _linkers(self, query: Values) -> dict[str, list[str]]:
         """Return, for the URLs with these ids, the first pages that link to each, and how many do."""

@@ -27,8 +27,11 @@ _NEVER: Final = frozenset({Reason.INVALID, Reason.SCHEME, Reason.TOO_LONG, Reaso
 _FIRST: Final = OrderKey(-1, 0, 0)  # before all else
 # A URL at depth 0 is what the user has named: fetched whatever its type, and whatever the filter says of it.
 _QUEUE: Final = """
-UPDATE urls SET verdict = 'queued', reason = NULL, rule = ?, depth = 0, role = ?, near = 0, hops = 0 WHERE id = ?
+UPDATE urls SET verdict = 'queued', reason = NULL, rule = ?, depth = 0, role = ?, near = 0, hops = 0,
+    via = iif(reason = 'trap', NULL, via) WHERE id = ?
 """
+# What a link leads to may be set aside as a trap; what the user has named is not.
+_LET_OUT: Final = "DELETE FROM quarantine WHERE url = ?"
 
 
 class Queued(NamedTuple):
@@ -60,6 +63,7 @@ def ask_for(folder: Path, ids: Iterable[int], settings: BaseSettings) -> Queued:
                 passed[why] = passed.get(why, 0) + 1
                 continue
             database.write(_QUEUE, (RULE, LinkRole.NAVIGATION, number))
+            database.write(_LET_OUT, (number,))
             frontier.add(number, row[0], _FIRST)
             queued += 1
         if queued:

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from spiderproj.arguments import CrawlOptions
 
 NAMES: Final = ("seed", "mode", "select", "near", "requisites", "depth", "allow", "deny", "deny_types", "filter",
-                "order", "gate", "sitemap", "unique", "mirror", "warc", "render", "keywords")  # fmt: skip
+                "order", "gate", "sitemap", "unique", "window", "window_end", "mirror", "warc", "render",
+                "keywords")  # fmt: skip
 """Arguments that the page may give: none that names a file of this machine or where something is written."""
 
 _SETTINGS: Final = {"pages": "CLOSESPIDER_PAGECOUNT", "delay": "DOWNLOAD_DELAY"}
@@ -78,6 +79,8 @@ def texts_of(options: CrawlOptions) -> dict[str, str]:
         "deny": "\n".join(pattern.text for pattern in options.deny),
         "deny_types": ",".join(sorted(options.deny_types)),
         "filter": options.filter or "",
+        "window": options.window or "",
+        "window_end": str(options.window_end) if options.window else "",
         "keywords": options.keywords or "",
     }
     for name in ("near", "requisites", "mirror", "warc"):

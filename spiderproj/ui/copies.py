@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from spiderproj.arguments import CrawlOptions
 from spiderproj.errors import ArgumentError, SpiderprojError
 from spiderproj.files.bodies import ENGINE
+from spiderproj.store.visits import current_visit
 from spiderproj.stored import opened
 from spiderproj.ui import choices
 
@@ -26,6 +27,7 @@ SURVEYED: Final = ".survey"
 """What the folder of a survey adds to the name of the crawl that it looks ahead to."""
 
 _MOST: Final = 500  # crawls that are listed
+_TRAPS: Final = "SELECT EXISTS (SELECT 1 FROM families WHERE state != 'open' OR is_kept)"
 _LENGTH: Final = 255  # bytes of a name
 _MAX_SURVEY: Final = 4 << 20
 
@@ -192,4 +194,6 @@ def _overview(database: Database) -> dict[str, Any]:
             "known": database.scalar("SELECT max(id) FROM urls") or 0,
             "pending": database.scalar("SELECT count(*) FROM frontier"),
             "latest": database.scalar("SELECT fetched_at FROM fetches ORDER BY id DESC LIMIT 1"),
+            "has_traps": bool(database.scalar(_TRAPS)),
+            "is_revisited": current_visit(database) is not None,
         }

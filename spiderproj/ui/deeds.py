@@ -20,10 +20,14 @@ from spiderproj.ui.estimate import estimate
 from spiderproj.ui.runs import REPLAY
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from spiderproj.ui.context import Context, Handler, Values
 
 _CHANGES: Final = ("pin", "forbid", "release", "drop")  # of what was learned
-_SECONDS: Final = 60  # for `scrapy rules`
+_SECONDS: Final = 60  # for `scrapy rules` and `scrapy traps`
+_LISTED: Final = 200  # rules, or families that are set aside
+_BELIEVED: Final = ("-s", "SPIDERPROJ_ACCEPT_CHANGES=1")
 _OF_SURVEY: Final = ("seed", "allow", "deny", "filter")
 _SAMPLES: Final = 200  # URLs of a replay that are shown of each side
 
@@ -42,6 +46,7 @@ class Deeds:
             "/api/stop": self._stop,
             "/api/fetch": self._fetch,
             "/api/rules": self._rules,
+            "/api/traps": self._traps,
             "/api/scrapyd": self._scrapyd_do,
         }
 
@@ -81,7 +86,7 @@ class Deeds:
         chosen, _ = self._context.chosen(body, folder)
         if owner(folder) is not None:
             raise LockedError(f"{name}: a crawl runs there; pause it first")
-        argv = chosen.argv(folder)
+        argv = [*chosen.argv(folder), *(_BELIEVED if body.get("believe") is True else ())]
         if kind == "survey":
             asked_for = {name: text for name, text in chosen.arguments.items() if name.partition(".")[0] in _OF_SURVEY}
             argv = ["crawl", "survey", *choices.given(asked_for), "-a", f"out={self._context.copies.surveyed(name)}"]
@@ -116,10 +121,21 @@ class Deeds:
             if action not in _CHANGES or type(number) is not int:
                 raise ArgumentError("action", action, f"one of {' '.join(_CHANGES)}, and the number of a rule")
             change = [f"--{action}", str(number)]
-        child = self._context.children.start(f"rules {folder.name}", ["rules", str(folder), "--json", *change])
+        return {"rules": self._listed(folder, "rules", change)}
+
+    def _traps(self, body: Values) -> dict[str, Any]:
+        """Return the families of URLs that are set aside, after one of them, or all, was released, if asked for."""
+        folder, released = self._context.known(body), field_of(body, "release")
+        if released and released != "all" and not (released.isascii() and released.isdecimal()):
+            raise ArgumentError("release", released, "'all', or the number of a family")
+        return {"traps": self._listed(folder, "traps", ["--release", released] if released else [])}
+
+    def _listed(self, folder: Path, command: str, change: list[str]) -> list[Any]:
+        """Return the first rows that a command of ours prints about a crawl, after the *change* that it makes."""
+        child = self._context.children.start(f"{command} {folder.name}", [command, str(folder), "--json", *change])
         if child.process.wait(_SECONDS) != 0:
             raise LockedError(child.complaints().removeprefix("spiderproj: "))
-        return {"rules": [orjson.loads(line) for line in child.answer().splitlines()]}
+        return [orjson.loads(line) for line in child.answer().splitlines()[:_LISTED]]
 
     def _scrapyd_do(self, body: Values) -> dict[str, Any]:
         server = self._context.scrapyd(body)

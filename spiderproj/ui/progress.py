@@ -17,9 +17,7 @@ _LATEST: Final = 3000  # answers that are looked at for it
 _ERRORS: Final = 20
 _BARS: Final = 60  # seconds of the chart
 _SHOWN_PAGES: Final = 12
-_RECENT: Final = """
-SELECT f.fetched_at, f.seconds, f.status, f.size, f.error IS NOT NULL FROM fetches AS f ORDER BY f.id DESC LIMIT ?
-"""
+_RECENT: Final = "SELECT fetched_at FROM fetches ORDER BY id DESC LIMIT ?"
 _PAGES: Final = """
 SELECT u.url, f.status, f.size, f.fetched_at, f.error, coalesce(f.title, '')
 FROM fetches AS f JOIN urls AS u ON u.id = f.url ORDER BY f.id DESC LIMIT ?
@@ -28,23 +26,16 @@ _WRONG: Final = """
 SELECT u.url, f.error, f.fetched_at FROM (SELECT * FROM fetches ORDER BY id DESC LIMIT ?) AS f
     JOIN urls AS u ON u.id = f.url WHERE f.error IS NOT NULL ORDER BY f.id DESC LIMIT ?
 """
-_HOSTS: Final = """
-SELECT h.key, count(*), sum(f.worker IS NOT NULL AND f.worker != '~later'), sum(coalesce(f.worker, '') = '~later')
-FROM frontier AS f JOIN hosts AS h ON h.id = f.host GROUP BY f.host ORDER BY 2 DESC LIMIT 8
-"""
 
 
 def progress(folder: Path) -> dict[str, Any]:
     """Return what the crawl in *folder* has done, does now and has still to do."""
     running = owner(folder)
     with closing(opened(folder)) as database, database.reading():
-        rows = database.execute(_RECENT, (_LATEST,)).fetchall()
+        times = [at for (at,) in database.execute(_RECENT, (_LATEST,))]
         now = time.time()
         pending = database.scalar("SELECT count(*) FROM frontier")
-        hosts = [
-            dict(zip(("host", "pending", "leased", "later"), row, strict=True)) for row in database.execute(_HOSTS)
-        ]
-        rate = rate_of([row[0] for row in rows], now)
+        rate = rate_of(times, now)
         return {
             "state": "running" if running else database.meta("state"),
             "pid": running.pid if running else None,
@@ -55,9 +46,8 @@ def progress(folder: Path) -> dict[str, Any]:
             "pending": pending,
             "rate": rate if running else 0.0,
             "left": pending / rate if running and rate > 0 else None,
-            "limit": limit_of(hosts, [row[1] for row in rows[:50]], rate) if running else None,
-            "bars": bars([row[0] for row in rows], now),
-            "hosts": hosts,
+            "limit": database.meta("limited_by") if running else None,
+            "bars": bars(times, now),
             "pages": [dict(zip(("url", "status", "size", "at", "error", "title"), row, strict=True))
                       for row in database.execute(_PAGES, (_SHOWN_PAGES,))],
             "errors": [dict(zip(("url", "error", "at"), row, strict=True))
@@ -81,19 +71,3 @@ def bars(times: list[float], now: float) -> list[int]:
         if 0 <= age < _BARS:
             counts[_BARS - 1 - age] += 1
     return counts
-
-
-def limit_of(hosts: list[dict[str, Any]], seconds: list[float], rate: float) -> str:
-    """Return what the speed seems to be limited by, in words, from what the store shows."""
-    if not hosts:
-        return "nothing is queued"
-    waiting = sum(host["later"] for host in hosts)
-    leased = sum(host["leased"] for host in hosts)
-    if waiting and waiting == sum(host["pending"] for host in hosts):
-        return "waiting to try again what failed"
-    typical = sorted(seconds)[len(seconds) // 2] if seconds else 0.0
-    if leased > 1 and typical * rate > leased / 3:
-        return f"the server: an answer takes {typical:.1f} s"
-    if len(hosts) == 1:
-        return "politeness: one host is asked, at its own pace"
-    return "politeness: each host is asked at its own pace"

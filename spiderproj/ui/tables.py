@@ -52,10 +52,15 @@ def asked(query: Mapping[str, str]) -> Asked:
         raise ArgumentError("view", view, f"one of {' '.join(VIEWS)}")
     if sort not in _SORTS:
         raise ArgumentError("sort", sort, f"one of {' '.join(_SORTS)}")
-    if not (offset.isascii() and offset.isdecimal() and len(offset) <= 6 and int(offset) <= DEEPEST):
-        raise ArgumentError("offset", offset, f"a whole number up to {DEEPEST}")
     equal = {name: query[name] for name in _EQUAL if query.get(name)}
-    return Asked(view, equal, query.get("text", "")[:200], sort, query.get("desc") == "1", int(offset))
+    return Asked(view, equal, query.get("text", "")[:200], sort, query.get("desc") == "1", offset_of(offset))
+
+
+def offset_of(text: str) -> int:
+    """Return the row that a list begins with; ArgumentError when that is none."""
+    if not (text.isascii() and text.isdecimal() and len(text) <= 6 and int(text) <= DEEPEST):
+        raise ArgumentError("offset", text, f"a whole number up to {DEEPEST}")
+    return int(text)
 
 
 def page(snapshot: Snapshot, wanted: Asked) -> dict[str, Any]:

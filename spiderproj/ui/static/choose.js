@@ -16,7 +16,7 @@ const LEVEL_HELP = {
   page: "the seed’s own directory", child: "below it", parent: "above it", host: "elsewhere on the host", other: "other hosts",
 };
 const PLAIN = { seed: "", mode: "local", select: "", near: "0", requisites: "0", depth: "", allow: "", deny: "", deny_types: "", filter: "",
-  order: "", gate: "auto", sitemap: "off", unique: "exact", mirror: "0", warc: "0", render: "never", keywords: "", pages: "", delay: "" };
+  order: "", gate: "auto", sitemap: "off", unique: "exact", window: "", window_end: "wait", mirror: "0", warc: "0", render: "never", keywords: "", pages: "", delay: "" };
 
 export function parseSelect(text) {
   const found = Object.fromEntries(LEVELS.map((level) => [level, new Set()]));
@@ -46,6 +46,7 @@ export function writeSelect(select) {
 export async function choose(view, context) {
   const { name, copy, state } = context;
   const values = { ...PLAIN, seed: sessionStorage.getItem(`seed ${name}`) ?? copy?.seeds.join(" ") ?? "", ...copy?.arguments };
+  values.window_end ||= PLAIN.window_end;
   let select = parseSelect(values.select || MODES[values.mode][1]);
   let facets = null;
   let asked = 0;
@@ -58,6 +59,7 @@ export async function choose(view, context) {
     const chosen = Object.fromEntries(Object.entries(values).filter(([key, value]) => value !== "" && value !== PLAIN[key]));
     if (chosen.order === (values.mode === "directory" ? "section" : "breadth")) delete chosen.order;
     if (values.mode === "local") delete chosen.mode;
+    if (!values.window) delete chosen.window_end;
     delete chosen.select;
     const text = writeSelect(select);
     if (text !== writeSelect(parseSelect(MODES[values.mode][1]))) chosen.select = text || "page:none";
@@ -246,6 +248,9 @@ export async function choose(view, context) {
       h("details", {}, h("summary", {}, "More"), h("div", { class: "pair" },
         pick("sitemap", "Sitemaps", [["off", "not read"], ["on", "read too"], ["only", "only what they list"]]),
         pick("gate", "How types are learned", [["auto", "a HEAD where in doubt"], ["head", "always a HEAD"], ["get", "never a HEAD"], ["extension", "by the ending"]]),
+        pick("unique", "What counts as a duplicate", [["exact", "equal bytes"], ["strict", "learned, proved for each page"], ["learn", "learned, for all of a kind"], ["off", "nothing"]]),
+        field("window", "Only between these hours", { placeholder: "22:00-06:00, or +6h" }),
+        pick("window_end", "When these hours are over", [["wait", "wait for the next"], ["stop", "end"]]),
         pick("render", "Pages drawn by script", [["never", "as received"], ["auto", "drawn where needed"], ["always", "always drawn"]]),
         field("pages", "End after so many pages", { inputmode: "numeric", placeholder: "no limit" }),
         field("delay", "Seconds between requests", { inputmode: "decimal", placeholder: "1" }),

@@ -4,7 +4,7 @@ import { post } from "./api.js";
 import { address, fill, h, message, moment, number } from "./dom.js";
 
 export const STATES = {
-  running: "running", finished: "finished", stopped: "paused", interrupted: "interrupted", unusable: "unusable", survey: "survey",
+  running: "running", finished: "finished", stopped: "paused", waiting: "waiting", interrupted: "interrupted", unusable: "unusable", survey: "survey",
 };
 
 export function home(view, { state }) {

@@ -1,7 +1,8 @@
-// What came of a crawl: pages and files, what was refused, broken links, duplicates, what was learned.
+// What came of a crawl: pages and files, what was refused, broken links, duplicates, what it has found out by itself.
 
 import { get, post } from "./api.js";
-import { fill, foreign, h, message, number } from "./dom.js";
+import { fill, h, message, number } from "./dom.js";
+import { review, showReview } from "./review.js";
 import { urlTable } from "./table.js";
 
 const VIEWS = {
@@ -14,24 +15,23 @@ const SUMS = { stored: (facets) => facets.stored, refused: (facets) => facets.ve
 
 export async function result(view, context) {
   const { name, copy, rest, state } = context;
-  const chosen = VIEWS[rest[0]] || rest[0] === "learned" ? rest[0] : "stored";
+  const chosen = VIEWS[rest[0]] || review[rest[0]] ? rest[0] : "stored";
   if (!copy?.known) {
     fill(view, h("h1", {}, "Result"), h("p", { class: "faint" }, "Nothing was fetched yet."));
     return;
   }
   fill(view, h("h1", {}, "Result"), h("p", { class: "busy" }, "Reading the store…"));
   const facets = await get("/api/facets", { name });
-  const learns = ["strict", "learn"].includes(copy.arguments?.unique);
-  const all = { ...VIEWS, ...(learns ? { learned: ["Learned rules"] } : {}) };
-  const tabs = Object.entries(all).map(([key, [text]]) => h("li", {}, h("a", {
+  const has = { learned: ["strict", "learn"].includes(copy.arguments?.unique), traps: copy.has_traps, changes: copy.is_revisited };
+  const titles = [...Object.entries(VIEWS).map(([key, [text]]) => [key, text]), ...Object.entries(review).filter(([key]) => has[key])];
+  const tabs = titles.map(([key, text]) => h("li", {}, h("a", {
     href: `#/${encodeURIComponent(name)}/result/${key}`, "aria-current": key === chosen ? "page" : null,
   }, text, h("span", { class: "count" }, SUMS[key] ? number(SUMS[key](facets) ?? 0) : ""))));
   const nav = h("nav", { "aria-label": "Lists", class: "sub" }, h("ul", {}, tabs));
-  if (chosen === "learned") {
-    const list = h("div", {}, h("p", { class: "busy" }, "Reading what was learned…"));
-    fill(view, h("h1", {}, "Result"), nav, h("p", { class: "faint" }, "What never changes the content of a page, by trial. A rule that is forbidden or dropped "
-      + "has what it skipped fetched by the next run."), list);
-    await learned(list, name, {});
+  if (review[chosen]) {
+    const list = h("div", {});
+    fill(view, h("h1", {}, "Result"), nav, list);
+    await showReview(list, chosen, context);
     return;
   }
   const [title, columns, filters, meaning] = VIEWS[chosen];
@@ -62,27 +62,4 @@ function drawChosen(bar, name, rows) {
     }
   });
   fill(bar, h("div", { class: "row" }, button, h("span", { class: "faint" }, rows.size ? `${number(rows.size)} chosen` : "None chosen")), said);
-}
-
-async function learned(list, name, change) {
-  try {
-    const { rules } = await post("/api/rules", { name, ...change });
-    fill(list, rules.length ? ruleTable(list, name, rules) : h("p", { class: "faint" }, "Nothing was learned."));
-  } catch (problem) {
-    fill(list, message(problem.message));
-  }
-}
-
-function ruleTable(list, name, rules) {
-  const button = (rule, action, text) => h("button", { type: "button", class: "small", "aria-label": `${text} rule ${rule.id}`,
-    onclick: () => learned(list, name, { action, rule: rule.id }) }, text);
-  const rows = rules.map((rule) => h("tr", {}, h("th", { scope: "row" }, foreign(`${rule.host ?? ""}${rule.template === "*" ? "" : rule.template}`, 90),
-    h("span", { class: "under" }, foreign(`${rule.rewrite} ${rule.parameters.join(", ")}`, 120))),
-  h("td", {}, rule.pin ?? rule.state), h("td", { class: "number" }, number(rule.skipped)),
-  h("td", { class: "number minor" }, `${number(rule.trials - rule.failures)} of ${number(rule.trials)}`),
-  h("td", {}, h("div", { class: "row" }, rule.pin ? button(rule, "release", "Release") : [button(rule, "pin", "Pin"), button(rule, "forbid", "Forbid")],
-    button(rule, "drop", "Drop")))));
-  return h("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "Learned rules" }, h("table", { class: "list" },
-    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Of"), h("th", { scope: "col" }, "State"), h("th", { scope: "col", class: "number" }, "Skipped"),
-      h("th", { scope: "col", class: "number minor" }, "Trials the same"), h("th", { scope: "col" }, "Change"))), h("tbody", {}, rows)));
 }

@@ -4,7 +4,7 @@ import { get, post } from "./api.js";
 import { address, announce, clock, duration, fill, h, message, number } from "./dom.js";
 
 const STATES = {
-  running: "Running", finished: "Finished", stopped: "Paused", interrupted: "Interrupted", starting: "Starting", null: "Not started",
+  running: "Running", finished: "Finished", stopped: "Paused", interrupted: "Interrupted", waiting: "Waiting for its window", starting: "Starting", null: "Not started",
 };
 
 export async function run(view, context) {
@@ -69,7 +69,8 @@ export async function run(view, context) {
     }
     before = now;
     drawControls(now);
-    title.textContent = STATES[now] ?? "Run";
+    const isShut = now === "running" && found.limit?.startsWith("window ");
+    title.textContent = STATES[isShut ? "waiting" : now] ?? "Run";
     const ended = found.child?.status;
     fill(said, ended && ended !== 6 && found.child.said ? message(lastLine(found.child.said)) : null);
     fill(figures, figure("answers", number(found.answers ?? 0)), figure("queued", number(found.pending ?? 0)), figure("URLs known", number(found.known ?? 0)),
