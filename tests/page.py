@@ -89,7 +89,7 @@ class Page:
                 told["state"] == "running" or (told["child"] or {}).get("status") is not None
             ):
                 return told
-            time.sleep(0.05)
+            time.sleep(0.1)
         raise TimeoutError(told)
 
     def file(self, path: str, method: str = "GET", headers: dict[str, str] | None = None) -> Said:
@@ -101,7 +101,7 @@ class Page:
     def _answer(self, said: Said) -> Said:
         slowest = said.milliseconds
         while said.status == 202:
-            time.sleep(0.02)
+            time.sleep(0.05)
             said = self.send("GET", f"/api/ticket?id={said.values['ticket']}")
             slowest = max(slowest, said.milliseconds)
         return said._replace(milliseconds=slowest)
@@ -136,6 +136,7 @@ def large_store(out: Path, count: int) -> None:
         database.set_meta("state", "stopped")
         database.commit()
     with closing(sqlite3.connect(out / "crawl.db")) as store:
+        store.execute("PRAGMA synchronous = OFF")
         store.create_function("key_of", 1, url_key)
         for statement in _LARGE:
             store.execute(statement, (count,) if "?" in statement else ())

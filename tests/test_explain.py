@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 import sqlite3
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ import pytest
 import pytest_twisted
 from scrapy.exceptions import UsageError
 
+from spiderproj import windows
 from spiderproj.commands.explain import Command
 from spiderproj.explanation.rules import OF_LINK, Answer, Rule, rule_of, steps
 from spiderproj.filters import Filter
@@ -18,10 +20,12 @@ from spiderproj.levels import home_of
 from spiderproj.models import Level, Link, LinkRole, Reason, ResourceType, Verdict
 from spiderproj.patterns import Patterns
 from spiderproj.scope import MAX_HOPS, Scope, Source
+from tests import duplicate_sites
 from tests.crawling import Crawled, crawl
 from tests.routes import link, page, redirect, text
 from tests.site import Site
 from tests.stored import Said, run
+from tests.test_crawl_learning import routes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -237,3 +241,76 @@ def test_a_damaged_store(stored: Stored, tmp_path: Path, capfdbinary: pytest.Cap
             (copy / "crawl.db").write_bytes(b"SQLite format 3\0" + b"\xff" * 5000)
         said = run(Command, capfdbinary, copy, f"{stored.base}/d/b.html", json=False)
         assert (said.status, said.output, len(said.complaints)) == (8, "", 1), damage
+
+
+PER_REASON = [
+    "{base}/up{n}.html", "{base}/d/private/{n}", "{base}/d/{n}filtered.html", "{base}/d/closed/{n}", "{base}/other/{n}",
+    "http://o{n}.invalid/", "mailto:a{n}@b", "http://[{n}", "{base}/d/{n}.pdf", "{base}/d/t{n}/t{n}/t{n}/t{n}/",
+]  # fmt: skip
+"""Links of a page, each refused for a reason of its own."""
+
+
+def every_reason(base: str, most: int) -> list[Any]:
+    """Return the routes of a site with *most* links for each reason that a link can be refused for."""
+    links = [form.format(base=base, n=n) for form in PER_REASON for n in range(most)]
+    links += [f"{base}/d/{n}{'x' * 2100}" for n in range(most)]
+    unfollowed = "".join(f'<a rel="nofollow" href="no{n}">x</a>' for n in range(most))
+    return [
+        text("/robots.txt", "User-agent: *\nDisallow: /d/closed/\n"),
+        page("/d/", link(*links, "next") + unfollowed),
+        page("/d/next", link(*(f"deep/{n}" for n in range(most)))),
+    ]
+
+
+async def stores(folder: Path, most: int, clock: pytest.MonkeyPatch) -> dict[Path, dict[str, object]]:
+    """Return crawls that have refused *most* URLs or more for every reason, with the settings they were made with."""
+    made: dict[Path, dict[str, object]] = {}
+
+    async def one(seed: str, settings: dict[str, object], **arguments: str) -> None:
+        out = folder / str(len(made))
+        made[out] = {"RETRY_TIMES": 0, **settings}
+        await crawl(seed, out, made[out], **arguments)
+
+    with Site([]) as site:
+        site.set_routes(every_reason(site.base, most))
+        await one(f"{site.base}/d/", {}, select="page,child:html", depth="1", deny="/private/",
+                  allow="/d/ /up [.]invalid", filter='not path.endswith("filtered.html")')  # fmt: skip
+    far = [f"http://10.9.{n}.1/" for n in range(most)] + [f"http://127.0.0.1:25/{n}" for n in range(most)]
+    with Site([page("/", link(*far))]) as site:
+        await one(f"{site.base}/", {"ROBOTSTXT_OBEY": 0}, mode="all", depth="1")
+    with Site(routes(duplicate_sites.blog(posts=6, toggles=12 + most))) as site:
+        await one(f"{site.base}/", {}, unique="learn")
+    paths = [f"/p{n}" for n in range(most + 20)]
+    with Site([page("/", link(*paths)), *map(page, paths)]) as site:
+        await one(f"{site.base}/", {"CLOSESPIDER_PAGECOUNT": 2})
+        site.log.clear()
+        clock.setattr(windows, "second_of_day", lambda: 3600 * (7 if len(site.log) >= 3 else 23))
+        await one(f"{site.base}/", {}, window="22:00-06:00", window_end="stop")
+    return made
+
+
+@pytest_twisted.ensureDeferred
+@pytest.mark.parametrize("most", [3, pytest.param(100, marks=[pytest.mark.nightly, pytest.mark.slow])])
+async def test_every_reason_is_explained(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """Of random URLs of each reason that there is, the one rule that decided is named, and says what the lines say."""
+    explained_: dict[str, int] = {}
+    for out, settings in (await stores(tmp_path, most, monkeypatch)).items():
+        by_reason: dict[str, list[dict[str, Any]]] = {}
+        for line in (out / "refused.jsonl").read_bytes().splitlines():
+            row = json.loads(line)
+            by_reason.setdefault(row["reason"], []).append(row)
+        for reason, rows in by_reason.items():
+            for row in random.Random(reason).sample(rows, min(most, len(rows))):
+                said = run(Command, capfdbinary, out, row["url"], json=True, settings=settings)
+                told = json.loads(said.output)
+                refusing = [(step["rule"], step["value"]) for step in told["rules"] if step["answer"] == Answer.REFUSES]
+                assert (said.status, told["reason"], told["rule"], told["note"]) == (0, reason, row["rule"], None), row
+                assert refusing == [(told["decided_by"], row["rule"])], row
+                assert told["decided_by"] in [*Rule]
+                explained_[reason] = explained_.get(reason, 0) + 1
+    assert set(explained_) == {*Reason} - {
+        Reason.DUPLICATE
+    }  # which nothing gives: a duplicate is fetched, and stored once
+    assert min(explained_.values()) >= most

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import socket
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import pytest_twisted
 from prometheus_client.parser import text_string_to_metric_families
-from twisted.internet import threads
 
 from spiderproj.errors import ArgumentError
 from spiderproj.extensions import metrics
@@ -54,15 +54,15 @@ def ask(port: int, head: str) -> tuple[int, str]:
 
 
 class Asking:
-    """Sends the *heads* while a crawl runs, once it has seen some pages, and keeps what came."""
+    """Sends the *heads* at the end of a crawl, before nobody listens any more, and keeps what came."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, port: int, heads: list[str]) -> None:
         self.answers: list[tuple[int, str]] = []
-        self._port, self._heads, self._seen = port, heads, 0
+        self._port, self._heads = port, heads
         before = metrics.Metrics.spider_closed
 
         async def closed(extension: metrics.Metrics) -> None:
-            self.answers = await threads.deferToThread(lambda: [ask(self._port, head) for head in self._heads])
+            self.answers = await asyncio.to_thread(lambda: [ask(self._port, head) for head in self._heads])
             await before(extension)
 
         monkeypatch.setattr(metrics.Metrics, "spider_closed", closed)

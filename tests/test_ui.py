@@ -340,11 +340,3 @@ def test_wrong_starts_are_told(ui: Page) -> None:
         assert (said.status, said.values["field"]) == (422, field)
     assert ui.ask("/api/start", {"name": "..", "arguments": {"seed": "http://h/"}}).status == 422
     assert ui.ask("/api/start", {"kind": "shell", "arguments": {"seed": "http://h/"}}).status == 422
-
-
-def test_what_was_learned_is_listed(ui: Page) -> None:
-    """The rules of a crawl are those that ``scrapy rules`` lists; a change of what is not there is refused."""
-    assert ui.ask("/api/rules", {"name": "small"}).values == {"rules": []}
-    assert ui.ask("/api/rules", {"name": "small", "action": "forbid", "rule": 7}).status == 409
-    for wrong in ({"action": "json", "rule": 1}, {"action": "pin", "rule": "1"}, {"action": "pin"}):
-        assert ui.ask("/api/rules", {"name": "small", **wrong}).status == 422

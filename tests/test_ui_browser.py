@@ -66,8 +66,8 @@ def visit(root: Path, site: Site) -> list[str]:
         name = choose_and_run(person, site)
         open_and_ask(person, name)
         faults = person.faults
-        for width, scheme, screens in ((1280, "dark", SCREENS[2::3]), (390, "light", SCREENS)):
-            other = Person(started, served.address, width, scheme)
+        dark, narrow = Person(started, served.address, 1280, "dark"), Person(started, served.address, 390)
+        for other, screens in ((dark, SCREENS[2::3]), (narrow, SCREENS)):
             for screen in screens:
                 other.go(f"{name}/{screen}" if screen else "")
                 other.look(screen.replace("/", "-") or "home")
@@ -81,12 +81,7 @@ def choose_and_run(person: Person, site: Site) -> str:
     page = person.page
     person.look("home")
     page.get_by_label("Where to begin").fill(f"{site.base}/docs/")
-    page.get_by_role("button", name="Look first").click()
-    page.get_by_role("heading", name="What each choice would take").wait_for()
-    page.wait_for_selector(".urls tbody tr")
-    person.look("look-surveyed")
-    page.get_by_role("link", name="Choose", exact=True).click()
-    page.wait_for_selector(".outcome .big strong")
+    page.get_by_role("button", name="Choose and crawl").click()
     cell = page.get_by_role("button", name="image at level page")
     cell.click()
     assert cell.get_attribute("aria-pressed") == "true"
@@ -102,6 +97,9 @@ def choose_and_run(person: Person, site: Site) -> str:
     page.get_by_label("Depth, in links").fill("many")
     page.wait_for_selector("#depth[aria-invalid]")
     page.get_by_label("Depth, in links").fill("")
+    page.get_by_text("More", exact=True).click()
+    page.get_by_label("Seconds between requests").fill("0.05")
+    page.wait_for_function("() => document.querySelector('.command code').textContent.includes('DELAY=0.05')")
     person.look("choose-new")
     page.get_by_role("button", name="Crawl", exact=True).click()
     page.get_by_role("heading", name="Running").wait_for()

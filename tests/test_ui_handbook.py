@@ -15,10 +15,10 @@ from tests.person import Person, browser
 
 MANUAL = Path("/usr/share/doc/debian-handbook/html/en-US")
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
-PAGES = 40  # at most of the manual's hundred; enough that there is something to watch
+PAGES = 60  # at most of the manual's hundred; enough that there is something to watch
 
 needs_manual = pytest.mark.skipif(
-    not (NGINX and MANUAL.is_dir()), reason="there is not nginx and debian-handbook: apt-get install nginx-light ..."
+    not (NGINX and MANUAL.is_dir()), reason="there are not both: apt-get install nginx-light debian-handbook"
 )
 
 
@@ -31,7 +31,7 @@ def visit(root: Path, base: str) -> list[str]:
         open_one(person, name)
         ask_and_fetch(person, name)
         person.go("")
-        person.look("manual-home")
+        person.shoot("manual-home")
         narrow = Person(started, served.address, 390, "dark")
         narrow.go(f"{name}/look")
         narrow.look("manual-look")
@@ -48,7 +48,7 @@ def survey(person: Person, base: str) -> str:
     page.get_by_label("Type").select_option("image")
     page.wait_for_function("() => document.querySelector('.urls tbody')?.textContent.includes('.png')")
     page.get_by_label("Type").select_option("")
-    person.look("manual-look")
+    person.shoot("manual-look")
     return page.url.partition("#/")[2].partition("/")[0]
 
 
@@ -65,12 +65,12 @@ def choose_and_watch(person: Person) -> None:
         "pages => document.querySelector('.command code').textContent.includes(`CLOSESPIDER_PAGECOUNT=${pages}`)",
         arg=PAGES,
     )
-    person.look("manual-choose")
+    person.shoot("manual-choose")
     page.get_by_role("button", name="Crawl", exact=True).click()
     page.get_by_role("heading", name="Running").wait_for()
     page.get_by_text("delay 0.05 s").wait_for()  # what limits it, in the crawl's own words
-    page.wait_for_selector(".chart svg")
-    person.look("manual-run")
+    page.wait_for_function("() => Number(document.querySelector('.figures dd').textContent) >= 15")
+    person.shoot("manual-run")
     page.get_by_role("heading", name="Paused").wait_for()
 
 
@@ -86,7 +86,7 @@ def open_one(person: Person, name: str) -> None:
     opened.value.close()
     page.get_by_label("Find").fill("")
     page.wait_for_function("() => document.querySelectorAll('.urls tbody tr').length > 10")
-    person.look("manual-result")
+    person.shoot("manual-result")
 
 
 def ask_and_fetch(person: Person, name: str) -> None:
@@ -97,11 +97,11 @@ def ask_and_fetch(person: Person, name: str) -> None:
     image = page.locator(".urls tbody .link", has_text=".png").first
     image.wait_for()
     shown = image.inner_text()
-    person.look("manual-refused")
+    person.shoot("manual-refused")
     image.click()
     page.get_by_role("heading", name="The rules, in the order of asking").wait_for()
     assert "Refused" in page.locator(".verdict").inner_text()
-    person.look("manual-why")
+    person.shoot("manual-why")
     page.get_by_role("button", name="Fetch it after all").click()
     page.get_by_role("heading", name="Finished").wait_for()  # the rest of the manual has come with it
     person.go(f"{name}/look")

@@ -18,7 +18,7 @@ from spiderproj.ui.access import Attempts, Guard, Head, Session
 from spiderproj.ui.copies import Copies
 from spiderproj.ui.families import family
 from spiderproj.ui.pages import shown_as
-from spiderproj.ui.progress import bars, limit_of, rate_of
+from spiderproj.ui.progress import bars, rate_of
 from spiderproj.ui.scrapyd import Scrapyd, ScrapydError
 from spiderproj.ui.service import Place
 from tests.page import large_store
@@ -243,18 +243,13 @@ def test_types_of_the_copies_pages(received: str, shown: str) -> None:
 # --- rates
 
 
-def test_rates_and_limits() -> None:
-    """Rates are over the last ten seconds, bars over the last minute; a limit is named in words."""
+def test_rates() -> None:
+    """Rates are over the last ten seconds, bars over the last minute."""
     times = [100.0 - number / 10 for number in range(100)]
     assert rate_of(times, 100.0) == pytest.approx(10.0, rel=0.05)
     assert rate_of(times, 200.0) == 0
     assert sum(bars(times, 100.0)) == 100
     assert max(bars(times, 100.0)) <= 11
-    assert limit_of([], [], 0) == "nothing is queued"
-    host = {"host": "h", "pending": 9, "leased": 8, "later": 0}
-    assert limit_of([host], [1.0], 8.0).startswith("the server")
-    assert limit_of([host | {"leased": 1}], [0.1], 1.0).startswith("politeness")
-    assert limit_of([host | {"leased": 0, "later": 9}], [], 0).startswith("waiting")
 
 
 # --- crawls on the disk

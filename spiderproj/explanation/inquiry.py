@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from spiderproj.scope import Judgement, Scope
     from spiderproj.store import Database
 
-_ROW = "SELECT id, url, depth, via, level, type, answered, verdict, reason, rule FROM urls WHERE key = ?"
+_ROW = "SELECT id, url, depth, via, level, type, answered, verdict, reason, rule, fetch FROM urls WHERE key = ?"
 _FETCHES = """
 SELECT f.fetched_at, f.status, f.seconds, f.size, f.content_type, f.final_url, f.error, c.path
 FROM fetches AS f LEFT JOIN contents AS c ON c.id = f.content WHERE f.url = ? ORDER BY f.id DESC LIMIT ?
@@ -63,6 +63,7 @@ class Inquiry:
         self._linkers = Linkers(database)
         with database.reading():
             moved = [Home(*stored) for stored in orjson.loads(database.meta("homes") or "[]")]
+            self._limit = _limit(database)
         scope.homes[:] = homes_of(options.seeds, moved)
 
     def explain(self, text: str) -> Explanation:
@@ -124,8 +125,10 @@ class Inquiry:
 
     def _read(self, row: Sequence[Any]) -> _Row:
         with self._db.reading():
-            number, url, depth, via, level, kind, answered, verdict, reason, rule = row
+            number, url, depth, via, level, kind, answered, verdict, reason, rule, fetch = row
             decision = Decision(Verdict(verdict), Reason(reason) if reason else None, rule)
+            if self._limit is not None and decision.verdict is Verdict.QUEUED and fetch is None:
+                decision = self._limit  # as refused.jsonl says: its turn did not come
             known = ResourceType(kind) if kind else None
             return _Row(number, url, depth, via, Level(level), known, bool(answered), decision)
 
@@ -165,7 +168,8 @@ class Inquiry:
     def _later(self, row: _Row, decided_by: Rule | None) -> Iterator[Step]:
         """Yield what was said with the request for a URL that was let in."""
         is_over = row.decision.verdict is Verdict.QUEUED
-        said = {} if is_over else self._said(row)
+        is_unasked = row.decision == self._limit
+        said = {} if is_over or is_unasked else self._said(row)
         for rule in OF_ANSWER:
             if is_over:
                 yield Step(rule, Answer.NOT_ASKED, "")
@@ -173,7 +177,7 @@ class Inquiry:
                 yield Step(rule, Answer.REFUSES, row.decision.rule)
                 is_over = True
             else:
-                yield Step(rule, *said.get(rule, (Answer.DIFFERS, "")))
+                yield Step(rule, *said.get(rule, (Answer.NOT_ASKED if is_unasked else Answer.DIFFERS, "")))
 
     def _said(self, row: _Row) -> dict[Rule, tuple[Answer, str]]:
         """Return what the rules with a request say that do not decide, and of what."""
@@ -218,6 +222,15 @@ class Inquiry:
         if not all(0 <= fetch.fetched_at < _LATEST for fetch in fetches):
             raise self._db.damaged("an answer came at a time that there is not")
         return fetches
+
+
+def _limit(database: Database) -> Decision | None:
+    """Return what the limit that ended the last run means for what was not asked for, None when none ended it."""
+    found = orjson.loads(database.meta("limit") or "null")
+    if found is None or database.meta("state") == "running":
+        return None
+    reason, rule = found
+    return Decision(Verdict.REFUSED, Reason(reason), str(rule))
 
 
 def _link_to(text: str) -> Link:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
+from twisted.internet import reactor as installed  # there is one when a crawl runs
 from twisted.web import server
 from twisted.web.resource import Resource
 
@@ -70,7 +71,7 @@ class Figures(Collector):
         yield limited
 
     def _limit(self, job: Job) -> str:
-        downloader: Downloader = self._crawler.engine.downloader  # type: ignore[assignment, union-attr]  # the DOWNLOADER setting
+        downloader: Downloader = self._crawler.engine.downloader  # type: ignore[assignment]  # the DOWNLOADER setting
         return WINDOW if job.closed_for() else limit_of(downloader.main_limit())
 
     def _counted_outcomes(self) -> Metric:
@@ -84,7 +85,7 @@ class Figures(Collector):
     def _stats(self) -> dict[str, dict[str, float]]:
         """Return the numbers among the stats by group; what is no count has its own metric, or none."""
         found: dict[str, dict[str, float]] = {group: {} for group in (*_EVENTS, "loop")}
-        for name, value in self._crawler.stats.get_stats().items():  # type: ignore[union-attr]  # a crawl that runs has them
+        for name, value in self._crawler.stats.get_stats().items():
             prefix, _, rest = name.partition("/")
             group, _, event = rest.partition("/")
             is_count = group == "loop" or isinstance(value, int)
@@ -147,6 +148,8 @@ class _Page(Resource):
         return None if request.path == b"/metrics" else 404
 
 
-def site(figures: Figures, hosts: frozenset[str]) -> server.Site:
-    """Return what is to listen, for requests to *hosts* (name and port)."""
-    return server.Site(_Page(figures, hosts), requestFactory=_Request, timeout=_IDLE)  # type: ignore[no-untyped-call]  # Twisted's, without annotations
+def listen(figures: Figures, address: str, port: int, hosts: frozenset[str]) -> Any:  # noqa: ANN401 - Twisted's port
+    """Answer requests to *hosts* (name and port) and return the port; CannotListenError when it is taken."""
+    served = server.Site(_Page(figures, hosts), requestFactory=_Request, timeout=_IDLE)
+    reactor: Any = installed
+    return reactor.listenTCP(port, served, interface=address)

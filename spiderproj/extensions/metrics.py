@@ -1,4 +1,4 @@
-"""Figures of a running crawl for Prometheus, where SPIDERPROJ_METRICS_PORT asks for them: ``GET /metrics`` on loopback."""
+"""Figures of a running crawl for Prometheus: ``GET /metrics`` on loopback, where SPIDERPROJ_METRICS_PORT says so."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
+from scrapy.utils.defer import maybe_deferred_to_future
+from twisted.internet.error import CannotListenError
 
 from spiderproj.errors import ArgumentError
 from spiderproj.items import Capture
@@ -49,15 +51,11 @@ class Metrics:
 
     def spider_opened(self) -> None:
         """Listen; a port that another crawl has is no reason not to crawl."""
-        from twisted.internet import reactor
-        from twisted.internet.error import CannotListenError
-
-        from spiderproj.extensions.exposition import Figures, site  # what it imports is there on demand only
+        from spiderproj.extensions.exposition import Figures, listen  # noqa: PLC0415 - what it needs may not be there
 
         hosts = frozenset({f"{_LOOPBACK}:{self._port}", f"localhost:{self._port}"})
         try:
-            served = site(Figures(self._crawler, self._outcomes), hosts)
-            self._listening = reactor.listenTCP(self._port, served, interface=_LOOPBACK)  # type: ignore[attr-defined]  # the reactor is a module to mypy
+            self._listening = listen(Figures(self._crawler, self._outcomes), _LOOPBACK, self._port, hosts)
         except CannotListenError as error:
             logger.warning("SPIDERPROJ_METRICS_PORT=%d: %s; the crawl goes on without metrics", self._port, error)
 
@@ -69,7 +67,7 @@ class Metrics:
     async def spider_closed(self) -> None:
         """Listen no more."""
         if self._listening is not None:
-            await self._listening.stopListening()
+            await maybe_deferred_to_future(self._listening.stopListening())
 
 
 def _outcome(item: Capture) -> tuple[str, str]:

@@ -88,8 +88,10 @@ class Summary:
         job.seal()
         references = self._form()
         found = figures(job.database)
+        limit = self._limit(reason)
         try:
-            linked_seeds = exports.write_all(job.database, job.out, limit=self._limit(reason))
+            job.database.set_meta("limit", orjson.dumps(limit and [*limit]).decode())
+            linked_seeds = exports.write_all(job.database, job.out, limit=limit)
             found = found._replace(links=found.links + linked_seeds)
             front.write_front(job.folder, job.options, found)
             await self._archive()

@@ -13,12 +13,11 @@ from spiderproj.configuration import build_scope
 from spiderproj.errors import ArgumentError, SpiderprojError
 from spiderproj.store.linkers import Linkers
 from spiderproj.stored import opened, options_of
-from spiderproj.ui import tables
+from spiderproj.ui import found_out, tables
 from spiderproj.ui.choices import field_of
 from spiderproj.ui.copies import STORE, owner, survey_of
 from spiderproj.ui.progress import progress
 from spiderproj.ui.runs import REPLAY
-from spiderproj.ui.visited import changes
 from spiderproj.urls import url_key
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ class Answers:
     def _changes(self, query: Values) -> dict[str, Any]:
         offset = tables.offset_of(field_of(query, "offset") or "0")
         with closing(opened(self._context.known(query))) as database, database.reading():
-            return changes(database, field_of(query, "what"), offset)
+            return found_out.changes(database, field_of(query, "what"), offset)
 
     def _linkers(self, query: Values) -> dict[str, list[str]]:
         """Return, for the URLs with these ids, the first pages that link to each, and how many do."""

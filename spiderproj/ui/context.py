@@ -11,7 +11,7 @@ from spiderproj.configuration import check
 from spiderproj.errors import ArgumentError
 from spiderproj.ui import choices
 from spiderproj.ui.choices import field_of
-from spiderproj.ui.copies import STORE
+from spiderproj.ui.copies import STORE, owner
 from spiderproj.ui.estimate import Sample
 from spiderproj.ui.runs import Children
 from spiderproj.ui.snapshot import Snapshot, Snapshots
@@ -56,8 +56,9 @@ class Context:
         return self.copies.readable(field_of(values, "name"))
 
     def snapshot(self, values: Values) -> Snapshot | None:
-        """Return the snapshot of the crawl that *values* name, None while the first is being built."""
-        return self._snapshots.of(self.readable(values) / STORE)
+        """Return the snapshot of the crawl that *values* name, None while it is being built."""
+        folder = self.readable(values)
+        return self._snapshots.of(folder / STORE, is_still=owner(folder) is None)
 
     def sample(self, name: str, snapshot: Snapshot) -> Sample:
         """Return the sample of a *snapshot*, drawn once."""

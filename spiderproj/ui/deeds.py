@@ -13,7 +13,7 @@ from spiderproj.configuration import build_scope
 from spiderproj.errors import ArgumentError, LockedError
 from spiderproj.levels import Home, homes_of
 from spiderproj.stored import opened, options_of
-from spiderproj.ui import asked, choices, expression
+from spiderproj.ui import asked, choices, expression, found_out
 from spiderproj.ui.choices import field_of
 from spiderproj.ui.copies import interrupt, owner
 from spiderproj.ui.estimate import estimate
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 _CHANGES: Final = ("pin", "forbid", "release", "drop")  # of what was learned
 _SECONDS: Final = 60  # for `scrapy rules` and `scrapy traps`
-_LISTED: Final = 200  # rules, or families that are set aside
 _BELIEVED: Final = ("-s", "SPIDERPROJ_ACCEPT_CHANGES=1")
 _OF_SURVEY: Final = ("seed", "allow", "deny", "filter")
 _SAMPLES: Final = 200  # URLs of a replay that are shown of each side
@@ -116,26 +115,28 @@ class Deeds:
     def _rules(self, body: Values) -> dict[str, Any]:
         """Return what was learned about URLs, after one of the rules was changed, if that is asked for."""
         folder, action, number = self._context.known(body), field_of(body, "action"), body.get("rule")
-        change: list[str] = []
         if action:
             if action not in _CHANGES or type(number) is not int:
                 raise ArgumentError("action", action, f"one of {' '.join(_CHANGES)}, and the number of a rule")
-            change = [f"--{action}", str(number)]
-        return {"rules": self._listed(folder, "rules", change)}
+            self._command(folder, "rules", [f"--{action}", str(number)])
+        with closing(opened(folder)) as database, database.reading():
+            return {"rules": list(found_out.rules(database))}
 
     def _traps(self, body: Values) -> dict[str, Any]:
         """Return the families of URLs that are set aside, after one of them, or all, was released, if asked for."""
         folder, released = self._context.known(body), field_of(body, "release")
         if released and released != "all" and not (released.isascii() and released.isdecimal()):
             raise ArgumentError("release", released, "'all', or the number of a family")
-        return {"traps": self._listed(folder, "traps", ["--release", released] if released else [])}
+        if released:
+            self._command(folder, "traps", ["--release", released])
+        with closing(opened(folder)) as database, database.reading():
+            return {"traps": list(found_out.traps(database))}
 
-    def _listed(self, folder: Path, command: str, change: list[str]) -> list[Any]:
-        """Return the first rows that a command of ours prints about a crawl, after the *change* that it makes."""
-        child = self._context.children.start(f"{command} {folder.name}", [command, str(folder), "--json", *change])
+    def _command(self, folder: Path, name: str, change: list[str]) -> None:
+        """Have a command of ours change what a crawl has found out; it takes the crawl's lock."""
+        child = self._context.children.start(f"{name} {folder.name}", [name, str(folder), *change])
         if child.process.wait(_SECONDS) != 0:
             raise LockedError(child.complaints().removeprefix("spiderproj: "))
-        return [orjson.loads(line) for line in child.answer().splitlines()[:_LISTED]]
 
     def _scrapyd_do(self, body: Values) -> dict[str, Any]:
         server = self._context.scrapyd(body)

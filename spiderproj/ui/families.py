@@ -6,6 +6,7 @@ Coarser than the families of a survey, and a third of their price: a list is gro
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 _FOLDERS: Final = 2
@@ -24,5 +25,10 @@ def family(url: str) -> str:
     if found is None:
         return url.partition(":")[0][:_LONG] + ":"
     host, path = found.groups()
-    folders = path.split("/")[1:-1][:_FOLDERS]
-    return "/".join([host, *(_VARIES.sub("#", folder[:_LONG]) for folder in folders), ""])
+    return _named(host, path.rpartition("/")[0])
+
+
+@lru_cache(maxsize=65_536)
+def _named(host: str, folder: str) -> str:
+    folders = folder.split("/")[1 : _FOLDERS + 1]
+    return "/".join([host, *(_VARIES.sub("#", one[:_LONG]) for one in folders), ""])

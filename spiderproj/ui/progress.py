@@ -17,6 +17,8 @@ _LATEST: Final = 3000  # answers that are looked at for it
 _ERRORS: Final = 20
 _BARS: Final = 60  # seconds of the chart
 _SHOWN_PAGES: Final = 12
+_COUNTED: Final = 10_000  # queued URLs that are counted each second; of more, the last snapshot tells
+_QUEUE: Final = "SELECT u.level, count(*) FROM frontier AS f JOIN urls AS u ON u.id = f.url GROUP BY 1 ORDER BY 2 DESC"
 _RECENT: Final = "SELECT fetched_at FROM fetches ORDER BY id DESC LIMIT ?"
 _PAGES: Final = """
 SELECT u.url, f.status, f.size, f.fetched_at, f.error, coalesce(f.title, '')
@@ -44,6 +46,7 @@ def progress(folder: Path) -> dict[str, Any]:
             "known": database.scalar("SELECT max(id) FROM urls") or 0,
             "files": database.scalar("SELECT max(id) FROM contents") or 0,
             "pending": pending,
+            "queue": dict(database.execute(_QUEUE).fetchall()) if pending <= _COUNTED else None,
             "rate": rate if running else 0.0,
             "left": pending / rate if running and rate > 0 else None,
             "limit": database.meta("limited_by") if running else None,

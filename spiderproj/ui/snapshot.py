@@ -106,21 +106,25 @@ class Snapshots:
         self._next: dict[Path, float] = {}
         self._number = 0
 
-    def of(self, store: Path) -> Snapshot | None:
-        """Return the latest snapshot, None while the first is being built; raises what building it raised."""
+    def of(self, store: Path, *, is_still: bool) -> Snapshot | None:
+        """Return the latest snapshot, None while the first is being built; raises what building it raised.
+
+        Of a store that *is_still*, because no crawl writes to it, only what it holds now is given.
+        """
         stamp = stamp_of(store)
         with self._lock:
             made = self._made.get(store)
             failed = self._failed.get(store)
             if failed is not None and failed[0] == stamp:
                 raise failed[1]
-            is_due = time.monotonic() >= self._next.get(store, 0.0)
-            if (made is None or made.stamp != stamp) and is_due and store not in self._building:
+            is_due = is_still or time.monotonic() >= self._next.get(store, 0.0)
+            is_current = made is not None and made.stamp == stamp
+            if not is_current and is_due and store not in self._building:
                 self._building.add(store)
                 self._number += 1
                 path = self._place / f"{self._number}.db"
                 self._run(lambda: self._build(store, stamp, path))
-            return made
+            return made if is_current or not is_still else None
 
     def _build(self, store: Path, stamp: Stamp, path: Path) -> None:
         began = time.monotonic()

@@ -8,6 +8,7 @@ export async function look(view, context) {
   const { name, copy } = context;
   const survey = h("section", { "aria-labelledby": "survey-title" });
   const list = h("section", { "aria-labelledby": "links-title" });
+  fill(survey, h("p", { class: "busy" }, "Reading the survey…"));
   fill(view, h("h1", {}, "Look"), survey, list);
   let gone = false;
   let drawn = "";
@@ -48,13 +49,13 @@ export async function look(view, context) {
   }
 
   async function links() {
+    fill(list, h("h2", { id: "links-title" }, "Links"), h("p", { class: "busy" }, "Reading the store…"));
     const state = await get("/api/state");
     const known = state.copies.find((one) => one.name === name);
     if (!known || (!known.known && !known.has_survey)) {
       fill(list, h("h2", { id: "links-title" }, "Links"), h("p", { class: "faint" }, "None are known yet."));
       return;
     }
-    fill(list, h("h2", { id: "links-title" }, "Links"), h("p", { class: "busy" }, "Reading the store…"));
     const facets = await get("/api/facets", { name });
     const urls = urlTable({ ...context, files: state.files }, {
       view: "all", facets, caption: "Links that are known", filters: ["level", "type", "host"],

@@ -19,7 +19,7 @@ export async function showReview(place, kind, context) {
   await (kind === "changes" ? changes(list, context, { what: "", offset: 0 }) : decide(list, kind, context, {}));
 }
 
-// --- rules and traps: both are commands, which list after they have changed what was asked for
+// --- rules and traps: a change is a command of ours
 
 async function decide(list, kind, context, change) {
   const [path, field, table, none] = VIEWS[kind];
@@ -36,13 +36,13 @@ async function decide(list, kind, context, change) {
 
 function ruleTable(rules, again) {
   const button = (rule, action, text) => deed(text, `rule ${rule.id}`, () => again({ action, rule: rule.id }));
-  const rows = rules.map((rule) => h("tr", {}, h("th", { scope: "row" }, foreign(`${rule.host ?? ""}${rule.template === "*" ? "" : rule.template}`, 90),
-    h("span", { class: "under" }, foreign(`${rule.rewrite} ${rule.parameters.join(", ")}`, 120))),
-  h("td", {}, rule.pin ?? rule.state), h("td", { class: "number" }, number(rule.skipped)),
-  h("td", { class: "number minor" }, `${number(rule.trials - rule.failures)} of ${number(rule.trials)}`),
+  const rows = rules.map((rule) => h("tr", {}, h("th", { scope: "row" }, foreign(rule.rewrite.replace(":", ": ").replaceAll(",", ", "), 160),
+    h("span", { class: "under" }, foreign(rule.where, 120))),
+  h("td", {}, rule.standing), h("td", { class: "number" }, number(rule.skipped)),
+  h("td", { class: "number minor" }, `${number(rule.same)} of ${number(rule.trials)}`),
   h("td", {}, h("div", { class: "row" }, rule.pin ? button(rule, "release", "Release") : [button(rule, "pin", "Pin"), button(rule, "forbid", "Forbid")],
     button(rule, "drop", "Drop")))));
-  return table("Learned rules", [["Of"], ["State"], ["Skipped", "number"], ["Trials the same", "number minor"], ["Change"]], rows);
+  return table("Learned rules", [["Part of the URL"], ["Standing"], ["Skipped", "number"], ["Trials the same", "number minor"], ["Change"]], rows);
 }
 
 function trapTable(families, again) {
@@ -80,7 +80,7 @@ function counts(all, chosen, choose) {
   const listed = Object.entries(all).filter(([what, count]) => count && !["touched", "unchanged"].includes(what));
   const total = listed.reduce((sum, [, count]) => sum + count, 0);
   return [h("div", { class: "row kinds" }, button("", "All", total), listed.map(([what, count]) => button(what, NAMES[what] ?? what, count))),
-    h("p", { class: "faint" }, `${number(all.unchanged)} unchanged, ${number(all.touched)} of which only the bytes differ.`)];
+    h("p", { class: "faint" }, `${number(all.unchanged)} unchanged, and ${number(all.touched)} with other bytes that say the same.`)];
 }
 
 function changeTable(list) {

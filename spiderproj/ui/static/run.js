@@ -84,8 +84,10 @@ export async function run(view, context) {
   async function tick(again = true) {
     if (gone) return;
     try {
-      draw(await get("/api/progress", { name }));
-      if (beat % 3 === 0) await drawQueue();
+      const found = await get("/api/progress", { name });
+      draw(found);
+      if (found.queue) drawQueue(found.queue);
+      else if (beat % 3 === 0) await countQueue();
       if (beat % 5 === 0) await drawJobs();
       beat += 1;
     } catch (problem) {
@@ -94,12 +96,15 @@ export async function run(view, context) {
     if (again) setTimeout(tick, document.hidden ? 5000 : 1000);
   }
 
-  async function drawQueue() {
+  async function countQueue() {
     if (before === "starting" || before === null) return;
     const facets = await get("/api/facets", { name }).catch(() => null);
-    if (!facets) return;
-    const most = Math.max(1, ...Object.values(facets.queue));
-    const rows = Object.entries(facets.queue).map(([level, count]) => h("tr", {}, h("th", { scope: "row" }, level),
+    if (facets) drawQueue(facets.queue);
+  }
+
+  function drawQueue(counts) {
+    const most = Math.max(1, ...Object.values(counts));
+    const rows = Object.entries(counts).map(([level, count]) => h("tr", {}, h("th", { scope: "row" }, level),
       h("td", { class: "meter" }, meter(count / most)), h("td", { class: "number" }, number(count))));
     fill(queue, rows.length ? h("table", { class: "list plain" }, h("caption", { class: "hidden" }, "Queued URLs by level"), h("tbody", {}, rows)) : h("p", { class: "faint" }, "Nothing is queued."));
   }
