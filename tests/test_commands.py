@@ -195,10 +195,10 @@ def test_interrupts(site: Factory, starter: Starter, scrapy: Callable[..., Ran],
 
 
 def test_other_spiders_and_names(scrapy: Callable[..., Ran]) -> None:
-    """The spider is listed, and a name that is none is Scrapy's own usage error."""
-    assert scrapy("list").lines == ["site"]
+    """The spiders are listed, and a name that is none is Scrapy's own usage error."""
+    assert scrapy("list").lines == ["site", "survey"]
     assert scrapy("crawl").status == 2
-    assert scrapy("crawl", "sites").lines[-1] == "scrapy: error: no spider is called 'sites'; there is site"
+    assert scrapy("crawl", "sites").lines[-1] == "scrapy: error: no spider is called 'sites'; there is site, survey"
 
 
 def test_cold_start_and_default_folder(site: Factory, tmp_path: Path) -> None:

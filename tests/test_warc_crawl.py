@@ -284,13 +284,13 @@ async def test_no_secret_is_written(site: Factory, tmp_path: Path) -> None:
 
 @pytest_twisted.ensureDeferred
 async def test_without_warc_nothing_is_made(site: Factory, tmp_path: Path) -> None:
-    """With ``warc=0`` there is no folder, no archive, no table and no tape."""
+    """With ``warc=0`` there is no folder, no archive, no record and no tape."""
     server = site([page("/")])
     crawled = await crawl(f"{server.base}/", tmp_path / "out")
     assert not (crawled.out / "warc").exists()
     assert not (crawled.out / "crawl.wacz").exists()
     database = sqlite3.connect(crawled.out / "crawl.db")
-    assert database.execute("SELECT name FROM sqlite_master WHERE name = 'captures'").fetchall() == []
+    assert database.execute("SELECT * FROM captures").fetchall() == []
 
 
 @pytest_twisted.ensureDeferred
