@@ -245,7 +245,7 @@ def test_a_damaged_store(stored: Stored, tmp_path: Path, capfdbinary: pytest.Cap
 
 PER_REASON = [
     "{base}/up{n}.html", "{base}/d/private/{n}", "{base}/d/{n}filtered.html", "{base}/d/closed/{n}", "{base}/other/{n}",
-    "http://o{n}.invalid/", "mailto:a{n}@b", "http://[{n}", "{base}/d/{n}.pdf", "{base}/d/t{n}/t{n}/t{n}/t{n}/",
+    "http://o{n}.invalid/", "mailto:a{n}@b", "http://[{n}", "{base}/d/{n}.pdf", "{base}/d/r{n}_0",
 ]  # fmt: skip
 """Links of a page, each refused for a reason of its own."""
 
@@ -259,6 +259,8 @@ def every_reason(base: str, most: int) -> list[Any]:
         text("/robots.txt", "User-agent: *\nDisallow: /d/closed/\n"),
         page("/d/", link(*links, "next") + unfollowed),
         page("/d/next", link(*(f"deep/{n}" for n in range(most)))),
+        *(text(f"/d/{n}.pdf", "%PDF-1.4", "application/pdf") for n in range(most)),
+        *(redirect(f"/d/r{n}_{hop}", f"/d/r{n}_{hop + 1}") for n in range(most) for hop in range(MAX_HOPS + 1)),
     ]
 
 
@@ -274,7 +276,7 @@ async def stores(folder: Path, most: int, clock: pytest.MonkeyPatch) -> dict[Pat
     with Site([]) as site:
         site.set_routes(every_reason(site.base, most))
         await one(f"{site.base}/d/", {}, select="page,child:html", depth="1", deny="/private/",
-                  allow="/d/ /up [.]invalid", filter='not path.endswith("filtered.html")')  # fmt: skip
+                  allow="/d/|/up|[.]invalid", filter='not path.endswith("filtered.html")')  # fmt: skip
     far = [f"http://10.9.{n}.1/" for n in range(most)] + [f"http://127.0.0.1:25/{n}" for n in range(most)]
     with Site([page("/", link(*far))]) as site:
         await one(f"{site.base}/", {"ROBOTSTXT_OBEY": 0}, mode="all", depth="1")

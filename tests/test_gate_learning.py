@@ -92,7 +92,7 @@ def _fetch(gate: Gate, parts: URLParts, kind: Kind, is_file: bool, count: Count)
     gate.on_get(parts, HOST, truth, HTML, head)
 
 
-@pytest.mark.parametrize(("urls", "seeds"), [(2000, 20), (20_000, 3)])
+@pytest.mark.parametrize(("urls", "seeds"), [(2000, 20), pytest.param(20_000, 3, marks=pytest.mark.nightly)])
 def test_the_promise(urls: int, seeds: int) -> None:
     """Of 2,000 URLs and more at most 15 % get a HEAD and 0.5 % are wrong, for the bytes that asking for each takes."""
     total, asked = Count(0), Count(0)
