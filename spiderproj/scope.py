@@ -24,6 +24,11 @@ REQUISITE_TYPES = frozenset(
 QUEUED = Decision(Verdict.QUEUED, None, "")
 
 
+_PROBLEMS = {
+    Reason.SCHEME: "neither http nor https",
+    Reason.INVALID: "no URL by the rules of browsers",
+    Reason.TOO_LONG: "a URL that is too long",
+}
 MAX_HOPS = 10
 """Redirects and meta refreshes in a row; RFC 9309 and browsers allow more only for what is plainly broken."""
 
@@ -96,7 +101,7 @@ class Scope:
     def judge(self, link: Link, source: Source, answered: ResourceType | None = None) -> Judgement:
         """Judge one *link* of a fetched *source*; *answered* is the target's type when a server has told it."""
         if link.problem is not None:
-            return self._refused(link, source, Decision(Verdict.REFUSED, link.problem, f"a URL that is {link.problem}"))
+            return self._refused(link, source, Decision(Verdict.REFUSED, link.problem, _PROBLEMS[link.problem]))
         if is_hop(link):
             return self._judge_hop(link, source, answered)
         return self._judge(link, source, source.depth + 1, answered)

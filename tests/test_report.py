@@ -120,7 +120,7 @@ def test_what_a_report_says(crawled: Crawled) -> None:
     assert ["pages", f"{crawled.summary['pages']:,}"] in tables["In all"]
     broken = {row[0]: row[1:] for row in tables["Broken links"][1:]}
     assert broken[f"{base}/gone"] == ["HTTP 404", "3", f"{base}/", f"{base}/a", f"{base}/b"]
-    assert broken["http://["][0] == "a URL that is invalid"
+    assert broken["http://["][0] == "no URL by the rules of browsers"
     assert next(iter(broken)) == f"{base}/gone"
     assert dict(tables["Refused, by reason"][1:]) == {k: str(v) for k, v in crawled.summary["refused"].items()}
     first = {(row[0], row[1]) for row in tables["Refused URLs"][1:]}
