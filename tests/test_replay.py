@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,9 +16,11 @@ from spiderproj.arguments import CrawlOptions, parse_arguments
 from spiderproj.commands.replay import Command
 from spiderproj.files.output import Lock
 from spiderproj.replay import changed
+from tests import duplicate_sites
 from tests.crawling import crawl
 from tests.routes import link, page, redirect, text
 from tests.stored import Said, run
+from tests.test_crawl_learning import routes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -218,6 +221,46 @@ async def test_sitemaps_are_replayed(site: Factory, tmp_path: Path, capfdbinary:
         await crawl(f"{served.base}/d/", tmp_path / value / "out", QUICK, sitemap=value)
         assert expected(before, answer) == fetched(tmp_path / value / "out")
         assert bool(answer["notes"]) == (value != "off")
+
+
+@pytest_twisted.ensureDeferred
+async def test_what_was_learned_holds(site: Factory, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    """What a crawl has learned to skip stays out under other arguments; unique=exact lets in all that it fetches."""
+    served, out = site(routes(duplicate_sites.blog(posts=6, toggles=12))), tmp_path / "out"
+    done = await crawl(f"{served.base}/", out, QUICK, unique="learn")
+    skipped, before = {row["url"] for row in done.refused if row["reason"] == "learned"}, fetched(out)
+    assert len(skipped) >= 30
+    for changes in ({}, {"unique": "strict"}, {"depth": "9"}):
+        answer = replayed(capfdbinary, out, changes)
+        assert (answer["comes_in"]["total"], answer["goes"]["total"], answer["stays"]) == (0, 0, len(before)), changes
+    answer = replayed(capfdbinary, out, {"deny": "toggle="})
+    assert (answer["comes_in"]["total"], answer["goes"]["by_reason"].keys()) == (0, {"deny"})
+    answer = replayed(capfdbinary, out, {"unique": "exact"}, apply=True)
+    assert answer["comes_in"]["by_reason"] == {"learned": len(skipped)}
+    assert {row["url"] for row in answer["comes_in"]["samples"]} == skipped
+    await crawl(f"{served.base}/", out, QUICK, unique="exact")
+    assert fetched(out) == before | skipped
+    answer = replayed(capfdbinary, out, {"unique": "learn"})
+    assert (answer["goes"]["total"], len(answer["notes"])) == (0, 1)
+
+
+@pytest_twisted.ensureDeferred
+@pytest.mark.parametrize("changes", [{}, {"deny": "toggle=MONTHLY-[0-9]*[13579]&"}])
+async def test_a_replay_while_urls_are_held(
+    site: Factory, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes], changes: Arguments
+) -> None:
+    """What a stopped crawl still holds back stays queued, and --apply lets the crawl end as it would have."""
+    served, out = site(routes(duplicate_sites.blog(posts=6, toggles=24))), tmp_path / "out"
+    stopped = await crawl(f"{served.base}/", out, QUICK | {"CLOSESPIDER_PAGECOUNT": 12}, unique="learn")
+    assert stopped.summary["pending"]
+    answer = replayed(capfdbinary, out, changes, apply=True)
+    assert (answer["comes_in"]["total"], bool(answer["goes"]["total"])) == (0, bool(changes))
+    done = await crawl(f"{served.base}/", out, QUICK, unique="learn", **changes)
+    assert (done.summary["state"], done.summary["pending"]) == ("finished", 0)
+    assert done.summary["refused"].keys() == {"learned", *changes}
+    new = fetched(out) - {row["url"] for row in stopped.pages}
+    assert new
+    assert not [url for url in new if changes and re.search(changes["deny"], url)]
 
 
 SEEDS = ["{{BASE}}/d", "{{BASE}}/start", "{{HOST}}/d/"]

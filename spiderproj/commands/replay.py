@@ -31,6 +31,7 @@ _URL = 300  # characters
 _NOTES = {
     "render": "what scripts would add, or no longer add, is not known: pages are not drawn by a replay",
     "robots": "the crawl has asked for no robots.txt, so what they refuse is not known",
+    "unique": "what would be learned about the URLs, and skipped then, is not known",
     "sitemap": "of sitemaps only the URLs are known that no page had let in before",
 }
 
@@ -89,7 +90,7 @@ class Command(ScrapyCommand):
             job = replay.open_rehearsal(options, settings, place)
             stack.callback(job.close)
             token = settings.get("ROBOTSTXT_USER_AGENT") if settings.getbool("ROBOTSTXT_OBEY") else None
-            answers = replay.Answers(store, token)
+            answers = replay.Answers(store, token, lifted=replay.lifted(options, settings))
             replay.rehearse(job, answers, before.seeds)
             notes = [*_notes(before, options), *([_NOTES["robots"]] if answers.lacks_robots else [])]
             comparison = replay.compare(job.database, store.path, opts.samples)
@@ -124,6 +125,8 @@ def _notes(before: CrawlOptions, after: CrawlOptions) -> Iterator[str]:
     """Yield what the store cannot answer for."""
     if before.render is not after.render:
         yield _NOTES["render"]
+    if replay.learns(after) and not replay.learns(before):
+        yield _NOTES["unique"]
     if after.sitemap is not Sitemap.OFF:
         yield _NOTES["sitemap"]
 

@@ -8,6 +8,18 @@ from spiderproj.replay.answers import Answers
 from spiderproj.replay.application import apply
 from spiderproj.replay.arguments import changed
 from spiderproj.replay.comparison import UNLINKED, Changes, Comparison, compare
-from spiderproj.replay.rehearsal import open_rehearsal, rehearse
+from spiderproj.replay.rehearsal import learns, lifted, open_rehearsal, rehearse
 
-__all__ = ["UNLINKED", "Answers", "Changes", "Comparison", "apply", "changed", "compare", "open_rehearsal", "rehearse"]
+__all__ = [
+    "UNLINKED",
+    "Answers",
+    "Changes",
+    "Comparison",
+    "apply",
+    "changed",
+    "compare",
+    "learns",
+    "lifted",
+    "open_rehearsal",
+    "rehearse",
+]

@@ -33,7 +33,7 @@ _READ = frozenset({ResourceType.HTML, ResourceType.STYLE, ResourceType.IMAGE})
 class Answer(NamedTuple):
     """What came of a URL's fetch; everything None where no fetch is known."""
 
-    refusal: Decision | None  # what no other arguments would change: no answer, a private address
+    refusal: Decision | None  # what other arguments do not change: no answer, a private address, a learned rule
     answered: ResourceType | None  # the type that a server has told
     status: int | None
     size: int | None
@@ -54,11 +54,16 @@ class Answer(NamedTuple):
 
 
 class Answers:
-    """The answers that a stored crawl has got; *token* is the name for robots.txt, None when that is ignored."""
+    """The answers that a stored crawl has got; *token* is the name for robots.txt, None when that is ignored.
 
-    def __init__(self, database: Database, token: str | None) -> None:
+    What a crawl has found out about URLs while it went on, which are the same and which bring nothing new, holds for
+    other arguments too; refusals for the reasons in *lifted* do not.
+    """
+
+    def __init__(self, database: Database, token: str | None, *, lifted: frozenset[Reason] = frozenset()) -> None:
         self._db = database
         self._token = token
+        self._lasting = _LASTING - lifted
         self._links = PageLinks(database)
         self._robots = lru_cache(_RULES_KEPT)(self._read_robots)
 
@@ -67,7 +72,7 @@ class Answers:
         for row in self._db.execute(_ROW, (url_key(url),)).fetchall():
             if row[0] == url:
                 with self._db.reading():
-                    return _answer(*row[1:])
+                    return _answer(self._lasting, *row[1:])
         return None
 
     def links(self, answer: Answer) -> list[Link]:
@@ -109,11 +114,11 @@ class Answers:
 
 
 def _answer(
-    verdict: str, reason: str | None, rule: str, told: str | None, is_told: int, near: int, status: int | None,
-    type_: str | None, size: int | None, final_url: str | None, error: str | None, links: str | None,
+    lasting: frozenset[Reason], verdict: str, reason: str | None, rule: str, told: str | None, is_told: int, near: int,
+    status: int | None, type_: str | None, size: int | None, final_url: str | None, error: str | None,
+    links: str | None,
 ) -> Answer:  # fmt: skip
     given = Reason(reason) if reason is not None else None
-    lasting = verdict == Verdict.REFUSED and given in _LASTING
-    refusal = Decision(Verdict.REFUSED, given, rule) if lasting else None
+    refusal = Decision(Verdict.REFUSED, given, rule) if verdict == Verdict.REFUSED and given in lasting else None
     kind = type_ if status is not None else told if is_told else None
     return Answer(refusal, ResourceType(kind) if kind else None, status, size, final_url, error, bool(near), links)

@@ -47,11 +47,16 @@ _DECIDE: Final = (
     WHERE verdict != 'fetched' AND id NOT IN (SELECT here FROM temp.pairs)
     """,
 )
+# What may be a page known already goes on waiting for it to be known; what is out for another reason is nobody's to let
+# in again.
 _QUEUE: Final = (
+    "DELETE FROM members WHERE url IN (SELECT id FROM urls WHERE verdict = 'refused' AND reason != 'learned')",
+    "DELETE FROM quarantine WHERE url IN (SELECT id FROM urls WHERE verdict != 'refused' OR reason != 'trap')",
     "DELETE FROM frontier WHERE url NOT IN (SELECT id FROM urls WHERE verdict = 'queued')",
     """
-    INSERT OR REPLACE INTO frontier (url, host, first, second, third)
-    SELECT p.here, u.host, f.first, f.second, f.third
+    INSERT OR REPLACE INTO frontier (url, host, first, second, third, worker)
+    SELECT p.here, u.host, f.first, f.second, f.third,
+        (SELECT worker FROM frontier AS w WHERE w.url = p.here AND w.worker = '~held')
     FROM rehearsed.frontier AS f JOIN temp.pairs AS p ON p.there = f.url JOIN urls AS u ON u.id = p.here
     """,
     "INSERT OR REPLACE INTO meta SELECT name, value FROM rehearsed.meta WHERE name = 'homes'",

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import count, islice
 from typing import TYPE_CHECKING
 
-from spiderproj.arguments import Render, Sitemap
+from spiderproj.arguments import Render, Sitemap, Unique
 from spiderproj.items import Capture
 from spiderproj.job import Job
 from spiderproj.levels import moved_home
@@ -29,11 +29,27 @@ _A_COMMIT = 1000  # URLs
 
 
 def open_rehearsal(options: CrawlOptions, settings: BaseSettings, folder: Path) -> Job:
-    """Return a job with the rules of *options* that keeps its decisions in *folder* and does nothing else."""
+    """Return a job with the rules of *options* that keeps its decisions in *folder* and does nothing else.
+
+    It learns nothing and sets nothing aside: what the crawl itself has found out is among the answers.
+    """
     ours = settings.copy()
-    ours.setdict({"SPIDERPROJ_DISK_RESERVE": 0, "SPIDERPROJ_FSYNC": False}, priority="cmdline")
-    plain = replace(options, out=folder, fresh=False, warc=False, mirror=False, render=Render.NEVER, login=None)
+    off = {"SPIDERPROJ_DISK_RESERVE": 0, "SPIDERPROJ_FSYNC": False, "SPIDERPROJ_TRAPS": False}
+    ours.setdict(off, priority="cmdline")
+    plain = replace(options, out=folder, fresh=False, warc=False, mirror=False, render=Render.NEVER, login=None,
+                    unique=Unique.EXACT)  # fmt: skip
     return Job(plain, ours)
+
+
+def lifted(options: CrawlOptions, settings: BaseSettings) -> frozenset[Reason]:
+    """Return the reasons for which a crawl with *options* lets in again what an earlier run has refused."""
+    learned = frozenset() if learns(options) else frozenset({Reason.LEARNED})
+    return learned if settings.getbool("SPIDERPROJ_TRAPS") else learned | {Reason.TRAP}
+
+
+def learns(options: CrawlOptions) -> bool:
+    """Return whether a crawl with *options* learns which URLs are the same page."""
+    return options.unique in (Unique.STRICT, Unique.LEARN)
 
 
 def rehearse(job: Job, answers: Answers, seeds_before: tuple[str, ...]) -> None:
